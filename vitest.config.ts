@@ -49,6 +49,7 @@ export default defineConfig({
   test: {
     env: environment,
     maxWorkers: 2,
+    globalSetup: ['tests/support/document-setup.ts'],
     // Node runs the files itself, types stripped: transforming them again in each round costs as much as many of the tests.
     experimental: { viteModuleRunner: false },
     sequence: process.env.TEST_SHUFFLE_FILES

@@ -9,6 +9,8 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { z } from 'zod';
+import type { Schema } from '../src/core/zod-structure.ts';
+import { schemaOf } from '../src/routers/wire.ts';
 import { countProcedures, filterProcedures, type GroupNode, printGroup, readArea } from './client-declarations.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -40,7 +42,7 @@ interface Meta {
 async function readFacts(): Promise<Facts> {
   const address = pathToFileURL(join(root, 'src', 'routers', 'root.ts')).href;
   const { appRouter } = (await import(address)) as {
-    appRouter: { _def: { procedures: Record<string, { _def: { meta?: Meta; inputs: z.ZodType[] } }> } };
+    appRouter: { _def: { procedures: Record<string, { _def: { meta?: Meta; inputs: Parameters<typeof schemaOf>[0][] } }> } };
   };
   const entries = Object.entries(appRouter._def.procedures).map(([path, procedure]) => ({
     path,
@@ -62,7 +64,7 @@ async function readFacts(): Promise<Facts> {
           {
             _def: { inputs },
           },
-        ]) => inputs.some(canRotate),
+        ]) => inputs.map(schemaOf).some(canRotate),
       )
       .map(([path]) => path)
       .sort(),
@@ -71,7 +73,7 @@ async function readFacts(): Promise<Facts> {
   };
 }
 
-function canRotate(input: z.ZodType): boolean {
+function canRotate(input: Schema): boolean {
   const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
   return 'rotate_refresh_token' in properties;
 }

@@ -3,6 +3,8 @@ import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+// Always made again: the bundle must have the document of the sources that are bundled.
+import './openapi.ts';
 
 const root = join(import.meta.dirname, '..');
 // Built in another folder and then exchanged, so that a failed build leaves the old one.
@@ -26,6 +28,7 @@ await build({
   chunkNames: 'chunk-[hash]',
   logLevel: 'warning',
 });
+await cp(join(root, 'src', 'generated', 'openapi.json'), join(fresh, 'openapi.json'));
 // The viewers of the API document, so that an installation does not need their packages.
 await mkdir(join(fresh, 'docs'));
 for (const file of [

@@ -11,14 +11,12 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OpenApiDocument, OpenApiOperation } from '../src/rest/openapi-document.ts';
-import { buildRouteTable } from '../src/rest/route-table.ts';
 import { buildServiceDocument } from '../src/rest/service-document.ts';
-import { appRouter } from '../src/routers/root.ts';
 import { findFalseNulls, findRepeatedTexts, type RepeatedText } from './checks/field-texts.ts';
 import { findSchemaPlaces, gapMessage } from './checks/schema-places.ts';
 import { projectRoot } from './checks/source-files.ts';
 
-const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));
+const { document: described, gaps } = buildServiceDocument();
 const document = JSON.stringify(described);
 const writeTo = process.argv[process.argv.indexOf('--write') + 1];
 if (process.argv.includes('--write') && writeTo) {

@@ -98,7 +98,9 @@ export async function ensureGenerated() {
 export async function ensureBuilt() {
   const stampPath = join(root, 'dist', '.stamp');
   const wanted = fingerprint(
-    ['src', 'prisma', 'package.json', 'package-lock.json', 'scripts/build.ts'].map((name) => join(root, name)),
+    ['src', 'prisma', 'package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/openapi.ts'].map((name) =>
+      join(root, name),
+    ),
   );
   if (isCurrent(stampPath, wanted)) return;
   console.log('Building …');

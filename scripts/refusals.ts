@@ -7,12 +7,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DeclaredRefusal } from '../src/core/errors.ts';
-import { buildRouteTable } from '../src/rest/route-table.ts';
-import { appRouter } from '../src/routers/root.ts';
+import { buildServiceDocument } from '../src/rest/service-document.ts';
 import type { ObservedRefusal } from '../tests/support/refusal-recorder.ts';
 
 const folder = process.env.REFUSALS_FOLDER ?? join(import.meta.dirname, '..', 'node_modules', '.cache', 'refusals');
-const routes = buildRouteTable(appRouter);
+const { routes } = buildServiceDocument();
 const observed = await readObserved();
 
 /** Of a guard, one of its operations is enough. */

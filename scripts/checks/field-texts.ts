@@ -1,5 +1,4 @@
-import type { OpenApiDocument } from '../../src/rest/openapi-document.ts';
-import type { JsonSchema } from '../../src/rest/openapi-schemas.ts';
+import type { JsonSchema, OpenApiDocument } from '../../src/rest/openapi-document.ts';
 
 /** Names that stand for another thing in every component: a text that serves several groups for one of them is a default. */
 const COMMON_NAMES = new Set(['days', 'items', 'count', 'total', 'status', 'type', 'name']);

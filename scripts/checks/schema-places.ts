@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { buildRouteTable } from '../../src/rest/route-table.ts';
+import { documentedPath, proceduresOf } from '../../src/rest/route-table.ts';
 import { listFiles, readFiles } from './source-files.ts';
 
 /** Finds the file in which a part of the document is written. */
@@ -12,7 +12,7 @@ export interface SchemaPlaces {
 }
 
 /** Where the components of errors are written, which no `id` of a schema names. */
-const ERROR_SCHEMAS = 'src/rest/openapi-document.ts';
+const ERROR_SCHEMAS = 'src/rest/error-schemas.ts';
 
 /** @param root the checkout; its routers are imported, so it must be the one that runs */
 export async function findSchemaPlaces(root: string): Promise<SchemaPlaces> {
@@ -43,10 +43,10 @@ async function operationsOf(file: string): Promise<string[]> {
   const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   return Object.values(module)
     .filter(isRouter)
-    .flatMap((router) => buildRouteTable(router).map(({ method, path }) => `${method} ${path}`));
+    .flatMap((router) => proceduresOf(router).map(([, , { openapi }]) => `${openapi.method} ${documentedPath(openapi.path)}`));
 }
 
-type Router = Parameters<typeof buildRouteTable>[0];
+type Router = Parameters<typeof proceduresOf>[0];
 
 function isRouter(value: unknown): value is Router {
   return typeof value === 'object' && value !== null && '_def' in value && (value._def as { router?: unknown }).router === true;

@@ -30,22 +30,17 @@ type Load = (path: string) => Promise<Record<string, unknown>>;
 export async function countDescribedParts(root: string): Promise<DescribedParts | null> {
   if (!existsSync(join(root, 'node_modules'))) return null;
   const load: Load = (path) => import(pathToFileURL(join(root, path)).href);
+  const { buildServiceDocument } = (await load('src/rest/service-document.ts')) as { buildServiceDocument: BuildDocument };
+  return countInDocument(buildServiceDocument(...(buildServiceDocument.length === 0 ? [] : [await routesOf(load)])).document);
+}
+
+/** The routes are handed over in a checkout from before trpc-to-openapi made the document (`--root`). */
+type BuildDocument = (...routes: unknown[]) => { document: Document };
+
+async function routesOf(load: Load): Promise<unknown> {
   const { buildRouteTable } = await load('src/rest/route-table.ts');
   const { appRouter } = await load('src/routers/root.ts');
-  const routes = (buildRouteTable as (router: unknown) => unknown)(appRouter);
-  const isDescribing = existsSync(join(root, 'src/rest/service-document.ts'));
-  return countInDocument(isDescribing ? await servedDocument(load, routes) : await bareDocument(load, routes));
-}
-
-async function servedDocument(load: Load, routes: unknown): Promise<Document> {
-  const { buildServiceDocument } = await load('src/rest/service-document.ts');
-  return (buildServiceDocument as (routes: unknown) => { document: Document })(routes).document;
-}
-
-/** A checkout from before the document had texts of its own (`--root`). */
-async function bareDocument(load: Load, routes: unknown): Promise<Document> {
-  const { buildOpenApiDocument } = await load('src/rest/openapi-document.ts');
-  return (buildOpenApiDocument as (routes: unknown, info: object) => Document)(routes, { title: 'Service', version: '0' });
+  return (buildRouteTable as (router: unknown) => unknown)(appRouter);
 }
 
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete', 'head', 'options']);

@@ -16,8 +16,8 @@ import { registerDocsPages } from '../rest/docs-pages.ts';
 import { type ErrorLog, logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
 import { registerCors, registerSecurityHeaders, restServerOptions } from '../rest/http-limits.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
-import type { RestRoute } from '../rest/route-table.ts';
-import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
+import { buildRouteTable, type RestRoute } from '../rest/route-table.ts';
+import { SERVICE_TITLE, servedDocument, servedOperations } from '../rest/served-document.ts';
 import {
   type PageTexts,
   registerHomePage,
@@ -90,7 +90,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
   });
   const log = reportingLog(app, options.reportFailure);
-  const routes = await registerRest(server, { router: appRouter, createContext, log, observeRefusal });
+  const routes = buildRouteTable(appRouter, servedOperations());
+  await registerRest(server, { routes, createContext, log, observeRefusal });
   await server.register(fastifyTRPCPlugin, {
     prefix: '/trpc',
     trpcOptions: {
@@ -110,7 +111,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   registerDocsPages(server, {
     isEnabled: () => app.env.isDocsEnabled,
     title: () => documentTitle(app),
-    document: (title) => buildServiceDocument(routes, title).document,
+    document: servedDocument,
   });
   const { version, isReady, sandboxKinds } = app.ports.instance;
   registerHomePage(server, {

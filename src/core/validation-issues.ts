@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ValidationIssue } from './errors.ts';
 import { expectedValues, type ValidationType, validationIssue } from './validation-messages.ts';
-import { innerSchema, isIntegerSchema, isLiteralTexts, type Schema, schemaAt } from './zod-structure.ts';
+import { innerSchema, isIntegerSchema, type Schema, schemaAt } from './zod-structure.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -149,7 +149,7 @@ function boundOf(bound: number | bigint, origin: string): number | string {
 }
 
 function isLiteral(schema: Schema | undefined, values: readonly unknown[]): boolean {
-  return schema === undefined ? values.length === 1 : schema instanceof z.ZodLiteral || isLiteralTexts(schema);
+  return schema === undefined ? values.length === 1 : schema instanceof z.ZodLiteral;
 }
 
 function wrongFormat(issue: z.core.$ZodIssueInvalidStringFormat, input: unknown): Finding {

@@ -3,21 +3,15 @@ import { z } from 'zod';
 
 export type Schema = z.core.$ZodType;
 
-/** A registry, because a schema inherits its entry from the one that `.describe()` or `.meta()` copied. */
-const literalEnums = z.registry<{ isLiteral: true }>();
+const publishedForms = z.registry<{ published: unknown }>();
 
-/**
- * Texts whose wrong value is refused with `literal_error`, where `z.enum` is refused with `enum` (spec 10 R1). `z.literal` of several values
- * cannot be read by trpc-to-openapi in a path.
- */
-export function literalTexts<const T extends readonly string[]>(values: T) {
-  return z.enum(values).register(literalEnums, { isLiteral: true });
+/** One component of the contract that is free-form in a part: the typed client and the output check use `schema`, the document `published`. */
+export function publishedAs<S extends z.ZodType>(schema: S, published: z.ZodType): S {
+  publishedForms.add(schema, { published });
+  return schema;
 }
 
-export const isLiteralTexts = (schema: Schema): boolean => literalEnums.get(schema as z.ZodType) !== undefined;
-
-/** Key of a schema's metadata that makes the published document show an object of any fields in its place. */
-export const FREE_FORM = 'publishedAsFreeForm';
+export const publishedForm = (schema: Schema): Schema => (publishedForms.get(schema)?.published as Schema) ?? schema;
 
 /**
  * Strips everything that does not change which values come in: optional, nullable, default, readonly, catch, lazy, brands,
@@ -67,11 +61,12 @@ export function acceptsNull(schema: Schema): boolean {
   return accepts(schema, null);
 }
 
-function accepts(schema: Schema, value: unknown): boolean {
+/** @returns false where an asynchronous check would have to run */
+export function accepts(schema: Schema, value: unknown): boolean {
   try {
     return z.safeParse(schema, value).success;
   } catch {
-    return false; // only an asynchronous check throws here, and such a schema looks at a value that must be there
+    return false;
   }
 }
 

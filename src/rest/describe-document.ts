@@ -3,8 +3,7 @@
  * from their zod schema (`.describe()`, `.meta({ description })`): a text is never guessed from a name, which may stand for another thing
  * in another place.
  */
-import type { OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
-import type { JsonSchema } from './openapi-schemas.ts';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
 
 export interface DescriptionGaps {
   /** What has no description, as `tag X`, `operation x`, `parameter x.y`, `property X.y`. */

@@ -7,7 +7,6 @@
  * read.
  */
 import multipart from '@fastify/multipart';
-import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ValidationError } from '../core/errors.ts';
 import { unsupportedMediaType } from '../core/http/request-refusals.ts';
@@ -16,12 +15,13 @@ import { JSON_BODY_LIMIT } from './http-limits.ts';
 import { readForm } from './multipart-reader.ts';
 import { methodFinder } from './not-found.ts';
 import { runnerFor } from './procedure-runner.ts';
-import { buildRouteTable, type RestRoute } from './route-table.ts';
+import type { RestRoute } from './route-table.ts';
 import { sendJson, sendSpecial, sendTagged } from './success-replies.ts';
 import type { Decoded, WireRequest } from './wire-decoder.ts';
 
 export interface RestOptions {
-  router: AnyTRPCRouter;
+  /** Those of the document (`buildRouteTable`). */
+  routes: readonly RestRoute[];
   /** Builds the procedures' context; may be synchronous, which saves one tick of the event loop. */
   createContext: (request: FastifyRequest, reply: FastifyReply) => unknown;
   log: ErrorLog;
@@ -31,10 +31,9 @@ export interface RestOptions {
 /**
  * Registers all operations, the 404 and 405 answers and the error handler on the root instance.
  * The server must have been made with `restServerOptions`.
- * @returns the routes, for the OpenAPI document and the contract tests
  */
-export async function registerRest(fastify: FastifyInstance, options: RestOptions): Promise<RestRoute[]> {
-  const routes = buildRouteTable(options.router);
+export async function registerRest(fastify: FastifyInstance, options: RestOptions): Promise<void> {
+  const { routes } = options;
   registerFallbacks(fastify, routes, options.log);
   // Body parsing differs from what tRPC's plugin needs, so it has a separate scope.
   await fastify.register(async (scope) => {
@@ -54,7 +53,6 @@ export async function registerRest(fastify: FastifyInstance, options: RestOption
       });
     }
   });
-  return routes;
 }
 
 function handlerFor(

@@ -14,8 +14,8 @@ export interface DocsOptions {
   isEnabled: () => boolean;
   /** Title of the pages and the document, read for each request. */
   title: () => string;
-  /** Makes the document; called once for each title, at the first request for it. */
-  document: (title: string) => object;
+  /** The document in JSON. */
+  document: (title: string) => Promise<string>;
 }
 
 const PAGE_POLICY = [
@@ -60,7 +60,6 @@ function viewerFile(file: string): string {
 
 /** Registers the pages on the root instance. */
 export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions): void {
-  let document: { title: string; text: string } | undefined;
   let redoc: string | undefined;
 
   const serve = (url: string, answer: (reply: FastifyReply) => unknown): void => {
@@ -87,10 +86,9 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
       return cached.type(type).send(createReadStream(path));
     });
 
-  serve('/openapi.json', (reply) => {
-    const title = options.title();
-    if (document?.title !== title) document = { title, text: JSON.stringify(options.document(title)) };
-    return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document.text);
+  serve('/openapi.json', async (reply) => {
+    const text = await options.document(options.title());
+    return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(text);
   });
   serve('/doc', (reply) => reply.redirect('/docs', 307));
 

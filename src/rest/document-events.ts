@@ -1,8 +1,7 @@
 /** The live events in the document: `webhooks` and `x-events`, from the definitions of the modules (spec 10 K3). */
 import { z } from 'zod';
 import { type EventDefinition, STAFF_PERMISSION } from '../core/events/define-event.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
-import type { JsonSchema } from './openapi-schemas.ts';
+import type { JsonSchema, OpenApiDocument } from './openapi-document.ts';
 
 /** Where events of an audience are sent. */
 export const EVENT_FEEDS = { feed: '/ws', user: '/cabinet/ws', staff: '/cabinet/ws' } as const;

@@ -4,8 +4,7 @@
  */
 import { type DeclaredRefusal, shownDetail } from '../core/errors.ts';
 import type { OperationMeta } from '../routers/operation-meta.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
-import type { JsonSchema } from './openapi-schemas.ts';
+import type { JsonSchema, OpenApiDocument } from './openapi-document.ts';
 
 /** What is read of a route. */
 export interface RefusingRoute {
@@ -13,9 +12,6 @@ export interface RefusingRoute {
   path: string;
   meta: Pick<OperationMeta, 'auth' | 'credential' | 'refuses' | 'guardRefuses'>;
 }
-
-/** Placeholders of the builder, which the observed refusals replace. */
-const GENERIC = ['401', '403', '404'];
 
 const HEADERS_TOO_LARGE = { description: 'The headers of the request have more than 16 KiB' };
 
@@ -44,7 +40,6 @@ export function documentRefusals(document: OpenApiDocument, routes: readonly Ref
     const guard = guardOf(path, meta);
     const ofGuard = inOrder(meta.guardRefuses);
     const ofOperation = inOrder(meta.refuses);
-    for (const status of GENERIC) delete operation.responses[status];
     for (const status of new Set([...ofGuard, ...ofOperation].map((refusal) => refusal.status))) {
       const declared = [...ofGuard, ...ofOperation].filter((refusal) => refusal.status === status);
       const isShared = status !== 422 && ofOperation.every((refusal) => refusal.status !== status);

@@ -1,5 +1,7 @@
 /** Makes example values from JSON Schemas for the docs pages. `.meta({ example })` of a zod schema has priority. */
-import type { JsonSchema, SchemaCollector } from './openapi-schemas.ts';
+import type { JsonSchema } from './openapi-document.ts';
+
+type Components = Readonly<Record<string, JsonSchema>>;
 
 const MAX_DEPTH = 6;
 
@@ -18,8 +20,8 @@ const BY_FORMAT: Record<string, string> = {
 const FIRST_ALTERNATIVE = /^\^\((?:\?:)?([\w-]+)[|)]/;
 
 /** A plausible value for the schema; the caller checks whether it is valid. */
-export function exampleOf(schema: JsonSchema, resolve: SchemaCollector['resolve'], depth = 0): unknown {
-  const s = resolve(schema);
+export function exampleOf(schema: JsonSchema, components: Components, depth = 0): unknown {
+  const s = typeof schema.$ref === 'string' ? (components[schema.$ref.split('/').at(-1)!] ?? schema) : schema;
   if (schema.example !== undefined) return schema.example;
   if (s.example !== undefined) return s.example;
   if (Array.isArray(s.examples) && s.examples.length > 0) return s.examples[0];
@@ -27,13 +29,13 @@ export function exampleOf(schema: JsonSchema, resolve: SchemaCollector['resolve'
   if (s.const !== undefined) return s.const;
   if (Array.isArray(s.enum)) return s.enum[0];
   const choices = (s.anyOf ?? s.oneOf) as JsonSchema[] | undefined;
-  if (choices) return exampleOf(choices.find((choice) => choice.type !== 'null') ?? choices[0] ?? {}, resolve, depth);
+  if (choices) return exampleOf(choices.find((choice) => choice.type !== 'null') ?? choices[0] ?? {}, components, depth);
   const type = Array.isArray(s.type) ? s.type.find((name) => name !== 'null') : s.type;
   switch (type) {
     case 'object':
-      return objectExample(s, resolve, depth);
+      return objectExample(s, components, depth);
     case 'array':
-      return arrayExample(s, resolve, depth);
+      return arrayExample(s, components, depth);
     case 'string':
       return textExample(s);
     case 'integer':
@@ -46,19 +48,19 @@ export function exampleOf(schema: JsonSchema, resolve: SchemaCollector['resolve'
   }
 }
 
-function objectExample(s: JsonSchema, resolve: SchemaCollector['resolve'], depth: number): Record<string, unknown> {
+function objectExample(s: JsonSchema, components: Components, depth: number): Record<string, unknown> {
   const required = new Set((s.required as string[] | undefined) ?? []);
   const example: Record<string, unknown> = {};
   for (const [name, field] of Object.entries((s.properties as Record<string, JsonSchema> | undefined) ?? {})) {
     if (depth < MAX_DEPTH || required.has(name))
-      example[name] = depth < 3 * MAX_DEPTH ? exampleOf(field, resolve, depth + 1) : null;
+      example[name] = depth < 3 * MAX_DEPTH ? exampleOf(field, components, depth + 1) : null;
   }
   return example;
 }
 
-function arrayExample(s: JsonSchema, resolve: SchemaCollector['resolve'], depth: number): unknown[] {
+function arrayExample(s: JsonSchema, components: Components, depth: number): unknown[] {
   if (depth >= MAX_DEPTH || typeof s.items !== 'object' || s.items === null) return [];
-  const item = exampleOf(s.items as JsonSchema, resolve, depth + 1);
+  const item = exampleOf(s.items as JsonSchema, components, depth + 1);
   return Array.from({ length: Math.max(1, Math.min(Number(s.minItems ?? 1), 10)) }, () => item);
 }
 

@@ -1,4 +1,4 @@
-/** The REST routes of a tRPC router, built once at start from `meta.openapi` of its procedures. */
+/** The REST routes of a tRPC router, built once at start from the operations of its API document. */
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Schema } from '../core/zod-structure.ts';
 import type { OperationMeta } from '../routers/operation-meta.ts';
@@ -25,44 +25,84 @@ export interface CallableProcedure {
 }
 
 type OpenApiFacts = NonNullable<OperationMeta['openapi']>;
+export type RestMeta = OperationMeta & { openapi: OpenApiFacts };
 
-export interface RestRoute {
+/** An operation of the API document. */
+export interface Operation {
   method: OpenApiFacts['method'];
   /** Contract path with `{name}` parameters and no trailing slash. */
   path: string;
-  /** The same path in fastify's syntax. */
+  operationId: string;
+}
+
+export interface RestRoute extends Operation {
+  /** The path in fastify's syntax. */
   url: string;
   /** Dotted name in the router, unique. */
   procedurePath: string;
   type: 'query' | 'mutation';
   procedure: CallableProcedure;
-  meta: OperationMeta & { openapi: OpenApiFacts };
+  meta: RestMeta;
   plan: WirePlan;
   decoder: WireDecoder;
   output: Schema | undefined;
 }
 
 /**
- * Procedures without `meta.openapi` are for tRPC only and are left out.
- * @throws Error on two procedures with the same method and path, on lazy routers and on inputs that cannot be served
+ * The procedures with `meta.openapi`; the others are for tRPC only.
+ * @throws Error on lazy routers
  */
-export function buildRouteTable(router: AnyTRPCRouter): RestRoute[] {
+export function proceduresOf(router: AnyTRPCRouter): [name: string, procedure: CallableProcedure, meta: RestMeta][] {
   if (Object.keys(router._def.lazy).length > 0) throw new Error('Lazy routers cannot be served over REST: import them eagerly');
   // tRPC's public type of a procedure does not declare `_def`; this is the shape that it documents for adapters.
-  const procedures = router._def.procedures as unknown as Record<string, CallableProcedure>;
+  const procedures = Object.entries(router._def.procedures as unknown as Record<string, CallableProcedure>);
+  return procedures.flatMap(([name, procedure]) => {
+    const { meta } = procedure._def;
+    return meta?.openapi === undefined ? [] : [[name, procedure, { ...meta, openapi: meta.openapi }]];
+  });
+}
+
+/** The operations of a document. */
+export function operationsOf({ paths }: { paths: Record<string, Record<string, { operationId: string }>> }): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => ({
+      method: method.toUpperCase() as Operation['method'],
+      path,
+      operationId,
+    })),
+  );
+}
+
+/** A contract path as the document has it. */
+export const documentedPath = (path: string): string => path.replace(/(.)\/$/, '$1');
+
+export const operationIdOf = (procedurePath: string): string => procedurePath.replaceAll('.', '_');
+
+/**
+ * @param operations those of the document of this router
+ * @throws Error on two operations with the same method and path, and when the document is not of this state of the router
+ */
+export function buildRouteTable(router: AnyTRPCRouter, operations: readonly Operation[]): RestRoute[] {
+  const procedures = new Map(proceduresOf(router).map((entry) => [operationIdOf(entry[0]), entry]));
   const owners = new Map<string, string>();
-  const routes: RestRoute[] = [];
-  for (const [procedurePath, procedure] of Object.entries(procedures)) {
-    const meta = procedure._def.meta;
-    if (meta?.openapi === undefined) continue;
-    const route = buildRoute(procedurePath, procedure, { ...meta, openapi: meta.openapi });
+  const routes = operations.map((operation) => {
+    const entry = procedures.get(operation.operationId);
+    const place = entry && `${entry[2].openapi.method} ${documentedPath(entry[2].openapi.path)}`;
+    if (entry === undefined || place !== `${operation.method} ${operation.path}`) throw otherState(operation.operationId);
+    const route = buildRoute(operation, ...entry);
     const key = `${route.method} ${pathShape(route.path)}`;
     const owner = owners.get(key);
-    if (owner !== undefined) throw new Error(`${key} is served by both ${owner} and ${procedurePath}`);
-    owners.set(key, procedurePath);
-    routes.push(route);
-  }
+    if (owner !== undefined) throw new Error(`${key} is served by both ${owner} and ${route.procedurePath}`);
+    owners.set(key, route.procedurePath);
+    procedures.delete(operation.operationId);
+    return route;
+  });
+  for (const missing of procedures.keys()) throw otherState(missing);
   return routes;
+}
+
+function otherState(operationId: string): Error {
+  return new Error(`The API document is of another state of the router, see ${operationId}. Make it again: npm run build`);
 }
 
 /** A path with the names of its parameters left out: two paths of one shape are one route. */
@@ -70,23 +110,22 @@ function pathShape(path: string): string {
   return path.replace(/\{[^}]+\}/g, '{}');
 }
 
-function buildRoute(procedurePath: string, procedure: CallableProcedure, meta: RestRoute['meta']): RestRoute {
-  const type = procedure._def.type;
+function buildRoute(operation: Operation, procedurePath: string, procedure: CallableProcedure, meta: RestMeta): RestRoute {
+  const { type, inputs, output } = procedure._def;
   if (type === 'subscription') throw new Error(`${procedurePath}: a subscription cannot be served over REST`);
-  const path = meta.openapi.path.replace(/(.)\/$/, '$1');
-  const parameters = pathParameters(path);
-  if (new Set(parameters).size !== parameters.length) throw new Error(`${procedurePath}: ${path} names a parameter twice`);
-  const plan = planWire(procedurePath, meta, procedure._def.inputs.map(schemaOf));
+  const parameters = pathParameters(operation.path);
+  if (new Set(parameters).size !== parameters.length)
+    throw new Error(`${procedurePath}: ${operation.path} names a parameter twice`);
+  const plan = planWire(procedurePath, meta, inputs.map(schemaOf));
   return {
-    method: meta.openapi.method,
-    path,
-    url: path.replaceAll(':', '::').replace(/\{([^}]+)\}/g, ':$1'),
+    ...operation,
+    url: operation.path.replaceAll(':', '::').replace(/\{([^}]+)\}/g, ':$1'),
     procedurePath,
     type,
     procedure,
     meta,
     plan,
     decoder: compileDecoder(plan),
-    output: procedure._def.output && schemaOf(procedure._def.output),
+    output: output && schemaOf(output),
   };
 }

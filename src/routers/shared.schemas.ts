@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { isWithinCalendar, SECOND_MS } from '../core/clock.ts';
-import { FREE_FORM } from '../core/zod-structure.ts';
 
 /** Scalars and shapes that more than one tag group uses. */
 
 /** A timestamp in an answer: a `Date` that JSON writes as ISO 8601 with `Z`. */
-export const Timestamp = z.date();
+export const Timestamp = z.date().meta({ format: 'date-time' });
 
 /** A signed quote that a preview has answered, sent back with the purchase (`domain/subscriptions/purchase/signed-quote.ts`). */
 export const GivenQuote = z
@@ -33,7 +32,12 @@ export const FreeForm = z.record(z.string(), z.unknown());
  * object of any fields. The schema and its parts must not have an `id` of their own, or they would be published as components.
  */
 export function publishedAsFreeForm<S extends z.ZodType>(schema: S): S {
-  return schema.meta({ [FREE_FORM]: true });
+  return schema.meta({ override: showFreeForm });
+}
+
+function showFreeForm({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  for (const key of Object.keys(jsonSchema)) if (key !== 'description') delete jsonSchema[key];
+  Object.assign(jsonSchema, { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
 }
 
 /** A promo group as users and servers show it. */
@@ -59,7 +63,8 @@ const MAX_SECONDS = 20_000_000_000;
 
 const IsoTimestamp = z.iso
   .datetime({ offset: true, local: true })
-  .refine((text) => isWithinCalendar(utcDate(text)), 'the year must be between 1 and 9999 in UTC');
+  .refine((text) => isWithinCalendar(utcDate(text)), 'the year must be between 1 and 9999 in UTC')
+  .meta({ format: 'date-time' });
 
 /**
  * A timestamp in a request, wherever the contract says date-time (spec 08 C2): ISO 8601 with `T` or a blank, without a zone in UTC (spec

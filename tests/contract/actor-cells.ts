@@ -1,18 +1,17 @@
 /** Who may enter what: every served operation, every kind of actor, and the answer that area, auth and permissions demand. */
+
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
 import { PERMISSION_CATALOGUE } from '../../src/domain/access/permissions.ts';
-import { buildOpenApiDocument } from '../../src/rest/openapi-document.ts';
-import { buildRouteTable, type RestRoute } from '../../src/rest/route-table.ts';
-import { appRouter } from '../../src/routers/root.ts';
+import type { RestRoute } from '../../src/rest/route-table.ts';
 import { adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, type ApiReply, clientOf, tokenClient } from '../support/api.ts';
 import { initDataOf } from '../support/init-data.ts';
+import { documentOfService, servedRoutes } from '../support/served-routes.ts';
 import type { TestApp } from '../support/test-app.ts';
 import { type DocumentedOperation, exampleBody, operationsOf, signExamples } from './operation-cases.ts';
 
-export const routes = buildRouteTable(appRouter);
-const operations = operationsOf(buildOpenApiDocument(routes, { title: 'test', version: '0' }) as never);
+const operations = operationsOf(documentOfService as never);
 export const UNKNOWN_ID = 2_147_000_000;
 
 export interface Cell {
@@ -22,7 +21,7 @@ export interface Cell {
 }
 
 export const cells: Cell[] = operations.map((operation) => {
-  const route = routes.find((candidate) => candidate.method === operation.method && candidate.path === operation.path)!;
+  const route = servedRoutes.find((candidate) => candidate.method === operation.method && candidate.path === operation.path)!;
   return { name: `${operation.method} ${operation.path}`, operation, route };
 });
 export type ActorKind = 'nobody' | 'user' | 'other user' | 'token' | 'token as bearer' | 'without it' | 'with it' | 'superadmin';
@@ -75,7 +74,7 @@ export class Actors {
     const catalogue = Object.entries(PERMISSION_CATALOGUE).flatMap(([section, actions]) =>
       actions.map((action) => `${section}:${action}`),
     );
-    for (const permission of new Set(routes.flatMap((route) => route.meta.permissions ?? []))) {
+    for (const permission of new Set(servedRoutes.flatMap((route) => route.meta.permissions ?? []))) {
       expect(catalogue).toContain(permission);
       actors.#holders.set(permission, await adminClient(t.app, server, [permission]));
       const others = catalogue.filter((other) => other !== permission);

@@ -8,8 +8,9 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testServer } from '../support/api.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { servedRoutes } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
-import { Actors, cells, KINDS, refusalFor, routes, send, UNKNOWN_ID } from './actor-cells.ts';
+import { Actors, cells, KINDS, refusalFor, send, UNKNOWN_ID } from './actor-cells.ts';
 import { type EffectWatch, watchEffects } from './effect-watch.ts';
 import { pathFor } from './operation-cases.ts';
 
@@ -22,7 +23,7 @@ let watch: EffectWatch;
 let actors: Actors;
 
 beforeAll(async () => {
-  watch = watchEffects(routes);
+  watch = watchEffects(servedRoutes);
   t = await testApp({ environment: { YOOKASSA_RECURRENT_ENABLED: 'true' } });
   server = await testServer(t.app);
   actors = await Actors.make(t, server);

@@ -2,19 +2,19 @@
  * Whatever an administrator changes leaves a row in the audit log that tells what was and what is (spec 01 section 4.5, H7). The
  * operations are read from the router, so that a new one cannot be forgotten.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildRouteTable } from '../../src/rest/route-table.ts';
-import { appRouter } from '../../src/routers/root.ts';
 import { adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { servedRoutes } from '../support/served-routes.ts';
 import { testApp } from '../support/test-app.ts';
 import { ADMIN, type Fixture } from './admin-write-samples.ts';
 import { ADMIN_WRITES, STATELESS } from './admin-writes.ts';
 import { WITH_BAN_SYSTEM } from './ban-system-writes.ts';
 
-const writes = buildRouteTable(appRouter)
+const writes = servedRoutes
   .filter((route) => route.meta.auth === 'JWT_ADMIN' && route.method !== 'GET')
   .map((route) => `${route.method} ${route.path.replace(ADMIN, '')}`)
   .sort();

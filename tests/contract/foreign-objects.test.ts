@@ -1,19 +1,17 @@
 /** What belongs to somebody else answers like what does not exist; which operations name such things is read from the document. */
+
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildOpenApiDocument } from '../../src/rest/openapi-document.ts';
-import { buildRouteTable } from '../../src/rest/route-table.ts';
-import { appRouter } from '../../src/routers/root.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { type ApiClient, type ApiReply, testServer } from '../support/api.ts';
 import { sandboxPaymentMethodIsListed } from '../support/payment-samples.ts';
 import { aStoredSubscription, rowOf, topUp } from '../support/sale-samples.ts';
+import { documentOfService } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { type DocumentedOperation, operationsOf } from './operation-cases.ts';
 import { aCard, aPayment, OWNED } from './owned-objects.ts';
 
-const routes = buildRouteTable(appRouter);
-const operations = operationsOf(buildOpenApiDocument(routes, { title: 'test', version: '0' }) as never);
+const operations = operationsOf(documentOfService as never);
 const personal = operations.filter((operation) => operation.auth === 'JWT');
 const nameOf = (operation: DocumentedOperation) => `${operation.method} ${operation.path}`;
 const UNKNOWN_ID = 2_147_000_000;

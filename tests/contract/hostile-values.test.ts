@@ -2,15 +2,14 @@
  * Whatever a field holds, the answer is no fault of ours: each served operation is called with things that exist and one value at a
  * time that its type allows and a column, a cast or an index may not.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildOpenApiDocument } from '../../src/rest/openapi-document.ts';
-import { buildRouteTable } from '../../src/rest/route-table.ts';
-import { appRouter } from '../../src/routers/root.ts';
 import { adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { documentOfService } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { ADMIN } from './admin-write-samples.ts';
 import { ADMIN_WRITES } from './admin-writes.ts';
@@ -20,8 +19,7 @@ import { type HostileRequest, hostileRequests } from './hostile-values.ts';
 import { type DocumentedOperation, exampleBody, operationsOf, pathFor, signExamples } from './operation-cases.ts';
 import { OWNED } from './owned-objects.ts';
 
-const routes = buildRouteTable(appRouter);
-const operations = operationsOf(buildOpenApiDocument(routes, { title: 'test', version: '0' }) as never);
+const operations = operationsOf(documentOfService as never);
 const named = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
 /** What the ban system does not know is no fault of ours (spec 06 section 13: 502). */

@@ -2,21 +2,18 @@
  * Sends every served operation an id that no thing has; what is refused before any SQL is in `tests/protocol`. What an operation is,
  * is read from the document that clients read.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { buildOpenApiDocument } from '../../src/rest/openapi-document.ts';
-import { buildRouteTable } from '../../src/rest/route-table.ts';
-import { appRouter } from '../../src/routers/root.ts';
 import { adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { documentOfService } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { type DocumentedOperation, minimalBody, operationsOf, pathFor, signExamples } from './operation-cases.ts';
 
-const routes = buildRouteTable(appRouter);
-const document = buildOpenApiDocument(routes, { title: 'test', version: '0' });
-const operations = operationsOf(document as never);
+const operations = operationsOf(documentOfService as never);
 const named = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 const UNKNOWN_ID = 2_147_000_000;
 

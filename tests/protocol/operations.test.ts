@@ -2,10 +2,9 @@
  * Sends every served operation what is refused before its first SQL: no credential, a wrong one, a right one without the permission,
  * each bounded field below and above, wrong types. What an operation is, is read from the document that clients read.
  */
+
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { buildOpenApiDocument } from '../../src/rest/openapi-document.ts';
-import { buildRouteTable } from '../../src/rest/route-table.ts';
 import { appRouter } from '../../src/routers/root.ts';
 import {
   badBodies,
@@ -20,11 +19,10 @@ import { adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { documentOfService, servedRoutes } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
-const routes = buildRouteTable(appRouter);
-const document = buildOpenApiDocument(routes, { title: 'test', version: '0' });
-const operations = operationsOf(document as never);
+const operations = operationsOf(documentOfService as never);
 const named = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 const guarded = named.filter(([, operation]) => operation.auth !== 'NONE');
 const UNKNOWN_ID = 2_147_000_000;
@@ -120,8 +118,8 @@ describe('input', () => {
 
 test('no procedure is served without an operation, and none without area and auth', () => {
   const procedures = Object.keys(appRouter._def.procedures);
-  expect(routes.length).toBe(procedures.length);
-  for (const route of routes) {
+  expect(servedRoutes.length).toBe(procedures.length);
+  for (const route of servedRoutes) {
     expect(route.meta.area, route.procedurePath).toBeDefined();
     expect(route.meta.auth, route.procedurePath).toBeDefined();
     expect((route.meta.permissions?.length ?? 0) > 0, route.procedurePath).toBe(route.meta.auth === 'JWT_ADMIN');

@@ -4,22 +4,13 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type ActorKind,
-  Actors,
-  type Cell,
-  cells,
-  KINDS,
-  refusalFor,
-  routes,
-  send,
-  UNKNOWN_ID,
-} from '../contract/actor-cells.ts';
+import { type ActorKind, Actors, type Cell, cells, KINDS, refusalFor, send, UNKNOWN_ID } from '../contract/actor-cells.ts';
 import { type EffectWatch, watchEffects } from '../contract/effect-watch.ts';
 import { pathFor } from '../contract/operation-cases.ts';
 import { type ApiClient, type ApiReply, testServer } from '../support/api.ts';
 import { databaseDigests } from '../support/database-digests.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { servedRoutes } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -28,7 +19,7 @@ let watch: EffectWatch;
 let actors: Actors;
 
 beforeAll(async () => {
-  watch = watchEffects(routes);
+  watch = watchEffects(servedRoutes);
   t = await testApp({ environment: { YOOKASSA_RECURRENT_ENABLED: 'true' } });
   server = await testServer(t.app);
   actors = await Actors.make(t, server);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { publishedAs } from '../../core/zod-structure.ts';
 import { notConfigured } from '../../domain/provisioning/panel-access.ts';
 import {
   panelUnavailable,
@@ -7,7 +8,7 @@ import {
   startServerSync,
   switchAutoSync,
 } from '../../domain/provisioning/sync/start-sync.ts';
-import { publishedAsFreeForm, Timestamp } from '../shared.schemas.ts';
+import { FreeForm, publishedAsFreeForm, Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 import {
   CleanupStats,
@@ -52,16 +53,18 @@ const MigrationResponse = z
 
 const SyncMode = VpnPanelSyncFromPanelRequest.extend({}).meta({ id: 'SyncMode' });
 
+const SyncResponse = z
+  .object({
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
+    data: FreeForm.nullish().describe(
+      'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',
+    ),
+  })
+  .meta({ id: 'SyncResponse' });
+
 const syncResponse = <Data extends z.ZodType>(data: Data) =>
-  z
-    .object({
-      success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
-      message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
-      data: publishedAsFreeForm(data)
-        .nullish()
-        .describe('Counters and values of the result; null or empty when there are none. Its keys depend on the action.'),
-    })
-    .meta({ id: 'SyncResponse' });
+  publishedAs(SyncResponse.extend({ data: data.nullish() }), SyncResponse);
 
 /** One component of the contract, which leaves the data free-form, with the data of each operation. */
 const SyncResponses = {

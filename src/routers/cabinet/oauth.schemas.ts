@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { literalTexts } from '../../core/zod-structure.ts';
 import { CampaignSlug, ReferralCode, RotateRefreshToken } from './auth.schemas.ts';
 
 /** Contract group `Cabinet OAuth` (spec 01 section 6). */
 
-export const OAuthProviderName = literalTexts(['google', 'yandex', 'discord', 'vk']);
+export const OAuthProviderName = z.literal(['google', 'yandex', 'discord', 'vk']);
 
 export const OAuthProviderPath = z.object({
   provider: OAuthProviderName.describe('Name of the provider: `google`, `yandex`, `discord` or `vk`.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createApiToken, deleteApiToken, listApiTokens, setApiTokenActive, tokenNotFound } from '../../domain/access/tokens.ts';
 import type { ApiToken } from '../../domain/access/types.ts';
-import { SuccessResponse, TimestampInput, utcDate } from '../shared.schemas.ts';
+import { SuccessResponse, Timestamp, TimestampInput, utcDate } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
@@ -29,10 +29,10 @@ const TokenResponse = z
     prefix: z.string().describe('First 8 characters of the token, to recognise it by.'),
     description: z.string().nullish().describe('What the token is for; null for nothing.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    created_at: z.date().describe('When the API token was created (UTC).'),
-    updated_at: z.date().nullish().describe('When the record was last changed (UTC); null when it never was.'),
-    expires_at: z.date().nullish().describe('When it stops being valid (UTC); null when it never does.'),
-    last_used_at: z.date().nullish().describe('When the token was last used (UTC), to the minute; null when it never was.'),
+    created_at: Timestamp.describe('When the API token was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+    last_used_at: Timestamp.nullish().describe('When the token was last used (UTC), to the minute; null when it never was.'),
     last_used_ip: z.string().nullish().describe('Address that last used the token; null when it was never used.'),
     created_by: z
       .string()

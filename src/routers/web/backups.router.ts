@@ -17,6 +17,7 @@ import {
   restoreBackup,
   restoreUpload,
 } from '../../domain/backups/restore-backup.ts';
+import { Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
@@ -31,10 +32,9 @@ const BackupInfo = z
   .object({
     filename: z.string().describe('Name of the file, by which it is downloaded, restored and deleted.'),
     filepath: z.string().describe('Name of the file relative to the folder of backups.'),
-    timestamp: z
-      .date()
-      .nullish()
-      .describe('Moment of the data in it (UTC); of a file that cannot be read, the time of its last change.'),
+    timestamp: Timestamp.nullish().describe(
+      'Moment of the data in it (UTC); of a file that cannot be read, the time of its last change.',
+    ),
     tables_count: z.int().nullish().describe('Number of tables in it; null for a file that cannot be read.'),
     total_records: z.int().nullish().describe('Number of rows in it; null for a file that cannot be read.'),
     compressed: z.boolean().describe('Whether the archive is packed with gzip.'),
@@ -75,8 +75,8 @@ const task = {
     .int()
     .nullish()
     .describe('Id of the API token that requested it; null for one of the schedule or the command line.'),
-  created_at: z.date().describe('When the task was created (UTC).'),
-  updated_at: z.date().describe('When the record was last changed (UTC).'),
+  created_at: Timestamp.describe('When the task was created (UTC).'),
+  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
 };
 
 const BackupStatusPath = z.object({ task_id: z.string().describe('Id of the task, as `POST /backups` answers it.') });

@@ -5,7 +5,7 @@ import { isUploadedFile, type UploadedFile } from '../../core/http/uploads.ts';
 
 export const MediaPath = z.object({ file_id: z.string().describe('Id of the file, signed or not.') });
 
-/** The override serves tools that read the metadata with trpc-to-openapi. */
+/** The override is how the document shows a file. */
 export const FileField = z.custom<UploadedFile>(isUploadedFile).meta({ override: { type: 'string', format: 'binary' } });
 
 export const UploadForm = z.object({

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { literalTexts } from '../../core/zod-structure.ts';
 import { readEvents, recordEvent, subscriptionNotFound, transactionNotFound } from '../../domain/activity/record-event.ts';
 import { userNotFound } from '../../domain/identity/errors.ts';
 import { FreeForm, Timestamp, TimestampInput, utcDate } from '../shared.schemas.ts';
@@ -18,15 +17,17 @@ const SubscriptionEventListQuery = z.object({
 
 const SubscriptionEventCreate = z
   .object({
-    event_type: literalTexts([
-      'activation',
-      'purchase',
-      'renewal',
-      'balance_topup',
-      'promocode_activation',
-      'referral_link_visit',
-      'promo_group_change',
-    ]).describe('What happened to the user.'),
+    event_type: z
+      .literal([
+        'activation',
+        'purchase',
+        'renewal',
+        'balance_topup',
+        'promocode_activation',
+        'referral_link_visit',
+        'promo_group_change',
+      ])
+      .describe('What happened to the user.'),
     user_id: z.int().min(1).describe('Internal id of the user.'),
     subscription_id: z.int().min(1).nullish().describe('Id of the subscription; null for none.'),
     transaction_id: z.int().min(1).nullish().describe('Movement of money that belongs to the event; null for none.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { publishedAsFreeForm } from '../shared.schemas.ts';
+import { publishedAs } from '../../core/zod-structure.ts';
+import { FreeForm } from '../shared.schemas.ts';
 import {
   CleanupStats,
   FromPanelStats,
@@ -32,16 +33,18 @@ export const VpnPanelSyncFromPanelRequest = z
   })
   .meta({ id: 'VpnPanelSyncFromPanelRequest' });
 
+const VpnPanelGenericSyncResponse = z
+  .object({
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
+    data: FreeForm.nullish().describe(
+      'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',
+    ),
+  })
+  .meta({ id: 'VpnPanelGenericSyncResponse' });
+
 const syncResponse = <Data extends z.ZodType>(data: Data) =>
-  z
-    .object({
-      success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
-      detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
-      data: publishedAsFreeForm(data)
-        .nullish()
-        .describe('Counters and values of the result; null or empty when there are none. Its keys depend on the action.'),
-    })
-    .meta({ id: 'VpnPanelGenericSyncResponse' });
+  publishedAs(VpnPanelGenericSyncResponse.extend({ data: data.nullish() }), VpnPanelGenericSyncResponse);
 
 /** One component of the contract, which leaves the data free-form, with the data of each operation. */
 export const VpnPanelGenericSyncResponses = {

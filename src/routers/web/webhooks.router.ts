@@ -9,7 +9,7 @@ import {
   getWebhooks,
   webhookNotFound,
 } from '../../domain/webhooks/manage-webhooks.ts';
-import { SuccessResponse } from '../shared.schemas.ts';
+import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
@@ -84,9 +84,9 @@ const WebhookResponse = z
     event_type: z.string().describe('Event that is delivered.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     description: z.string().nullable().describe('What the webhook is for; null for nothing.'),
-    created_at: z.date().describe('When the webhook was created (UTC).'),
-    updated_at: z.date().describe('When the record was last changed (UTC).'),
-    last_triggered_at: z.date().nullable().describe('When the last attempt was made (UTC); null when there was none.'),
+    created_at: Timestamp.describe('When the webhook was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    last_triggered_at: Timestamp.nullable().describe('When the last attempt was made (UTC); null when there was none.'),
     failure_count: z.int().describe('Number of failed deliveries.'),
     success_count: z.int().describe('Number of successful deliveries.'),
   })
@@ -133,9 +133,9 @@ const WebhookDeliveryResponse = z
       ),
     error_message: z.string().nullable().describe('Why the attempt failed; null after a success.'),
     attempt_number: z.int().describe('Number of the attempt, from 1.'),
-    created_at: z.date().describe('When the delivery was created (UTC).'),
-    delivered_at: z.date().nullable().describe('When the receiver accepted it (UTC); null while it has not.'),
-    next_retry_at: z.date().nullable().describe('When the next attempt is due (UTC); null when there is none.'),
+    created_at: Timestamp.describe('When the delivery was created (UTC).'),
+    delivered_at: Timestamp.nullable().describe('When the receiver accepted it (UTC); null while it has not.'),
+    next_retry_at: Timestamp.nullable().describe('When the next attempt is due (UTC); null when there is none.'),
   })
   .meta({ id: 'WebhookDeliveryResponse' });
 

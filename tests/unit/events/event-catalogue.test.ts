@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { renderEventPage, renderEventTypes, renderNoticeTypes } from '../../../scripts/render-events.ts';
-import { buildRouteTable } from '../../../src/rest/route-table.ts';
-import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import { EVENT_CATALOGUE } from '../../../src/routers/event-catalogue.ts';
-import { appRouter } from '../../../src/routers/root.ts';
 import { WebhookCreateRequest } from '../../../src/routers/web/webhooks.router.ts';
+import { documentOfService } from '../../support/served-routes.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
@@ -27,9 +25,7 @@ it('spec 10 K3: the page and the types of the client are current (run: node scri
 });
 
 it('spec 10 K3: the document lists every event, and as webhooks those to which one can subscribe', () => {
-  const { document } = buildServiceDocument(buildRouteTable(appRouter)) as unknown as {
-    document: { webhooks: object; 'x-events': object };
-  };
+  const document = documentOfService as unknown as { webhooks: object; 'x-events': object };
   expect(Object.keys(document['x-events'])).toEqual(EVENT_CATALOGUE.map(({ type }) => type));
   expect(Object.keys(document.webhooks).sort()).toEqual([...WebhookCreateRequest.shape.event_type.options].sort());
   for (const type of ['broadcast.progress', 'pinned_message.progress']) {

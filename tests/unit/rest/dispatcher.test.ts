@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { buildRouteTable } from '../../../src/rest/route-table.ts';
-import { meta, open, restServer, type TestServer, t, thingRouter } from './rest-fixture.ts';
+import { documented, meta, open, restServer, type TestServer, t, thingRouter } from './rest-fixture.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -105,7 +104,7 @@ describe('failures', () => {
 
 describe('route table', () => {
   it('leaves procedures without an HTTP face out', () => {
-    expect(buildRouteTable(thingRouter).some((route) => route.procedurePath === 'things.trpcOnly')).toBe(false);
+    expect(documented(thingRouter).routes.some((route) => route.procedurePath === 'things.trpcOnly')).toBe(false);
   });
 
   it('refuses two procedures on one method and path shape', () => {
@@ -119,7 +118,7 @@ describe('route table', () => {
         .input(z.object({ b: z.int() }))
         .query(() => 2),
     });
-    expect(() => buildRouteTable(router)).toThrow('GET /x/{} is served by both a and b');
+    expect(() => documented(router)).toThrow('GET /x/{} is served by both a and b');
   });
 
   it('refuses a path parameter without an input key, and an input that is no object', () => {
@@ -129,14 +128,14 @@ describe('route table', () => {
         .input(z.object({ n: z.int() }))
         .query(() => 1),
     });
-    expect(() => buildRouteTable(lost)).toThrow('a: path id has no input key "id"');
+    expect(() => documented(lost)).toThrow('a: path id has no input key "id"');
     const text = t.router({
       a: open
         .meta(meta('POST', '/x'))
         .input(z.string())
         .mutation(() => 1),
     });
-    expect(() => buildRouteTable(text)).toThrow('must be an object schema');
+    expect(() => documented(text)).toThrow('must be an object schema');
   });
 
   it('merges the inputs of a base procedure and reports the faults of both', async () => {

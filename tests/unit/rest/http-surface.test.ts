@@ -9,7 +9,6 @@ function server() {
     title: 'A <service>',
     web: ['https://shop.example'] as string[],
     cabinet: ['https://cabinet.example/'] as string[],
-    made: 0,
   };
   const app = Fastify({ ...restServerOptions });
   registerSecurityHeaders(app);
@@ -20,10 +19,7 @@ function server() {
   registerDocsPages(app, {
     isEnabled: () => state.docs,
     title: () => state.title,
-    document: (title) => {
-      state.made++;
-      return { openapi: '3.1.0', info: { title } };
-    },
+    document: async (title) => JSON.stringify({ openapi: '3.1.0', info: { title } }),
   });
   return { app, state };
 }
@@ -59,11 +55,9 @@ describe('docs pages', () => {
     await app.close();
   });
 
-  it('are 404 while switched off, and the document is made once', async () => {
+  it('are 404 while switched off', async () => {
     const { app, state } = server();
     expect((await app.inject('/openapi.json')).json()).toEqual({ openapi: '3.1.0', info: { title: 'A <service>' } });
-    await app.inject('/openapi.json');
-    expect(state.made).toBe(1);
     const redirect = await app.inject('/doc');
     expect([redirect.statusCode, redirect.headers.location]).toEqual([307, '/docs']);
     state.docs = false;

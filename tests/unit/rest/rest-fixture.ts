@@ -1,14 +1,16 @@
 import { Readable } from 'node:stream';
-import { initTRPC } from '@trpc/server';
+import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../../src/core/errors.ts';
 import { type FileReply, fileReply, type RedirectReply, redirectReply } from '../../../src/core/http/http-client.ts';
-import { isUploadedFile, type UploadedFile } from '../../../src/core/http/uploads.ts';
 import { registerRest } from '../../../src/rest/dispatcher.ts';
 import { restServerOptions } from '../../../src/rest/http-limits.ts';
+import { buildOpenApiDocument } from '../../../src/rest/openapi-document.ts';
 import type { RestRoute } from '../../../src/rest/route-table.ts';
 import type { OperationMeta } from '../../../src/routers/operation-meta.ts';
+import { Timestamp } from '../../../src/routers/shared.schemas.ts';
+import { FileField } from '../../../src/routers/web/media.schemas.ts';
 
 export interface TestContext {
   user: string | undefined;
@@ -36,7 +38,7 @@ export const Filters = z.object({
   ids: z.array(z.int()).optional(),
   status: z.enum(['open', 'closed']).nullish(),
   ratio: z.number().optional(),
-  since: z.iso.datetime({ offset: true, local: true }).nullish(),
+  since: z.iso.datetime({ offset: true, local: true }).meta({ format: 'date-time' }).nullish(),
   search: z.string().min(2).nullish(),
 });
 
@@ -48,7 +50,7 @@ const CreateThing = z
   })
   .meta({ id: 'CreateThing' });
 export const Thing = z
-  .object({ id: z.int(), name: z.string(), created_at: z.date().optional(), remark: z.string().default('') })
+  .object({ id: z.int(), name: z.string(), created_at: Timestamp.optional(), remark: z.string().default('') })
   .meta({ id: 'Thing' });
 
 export const thingRouter = t.router({
@@ -124,7 +126,7 @@ export const thingRouter = t.router({
       .meta(meta('POST', '/things/upload', { auth: 'KEY', wire: { multipart: { fileKey: 'file', maxBytes: 1000 } } }))
       .input(
         z.object({
-          file: z.custom<UploadedFile>(isUploadedFile, 'A file is expected'),
+          file: FileField,
           size: z.int().min(1).default(5),
           caption: z.string().nullish(),
         }),
@@ -143,7 +145,7 @@ export const thingRouter = t.router({
           wire: { multipart: { fileKey: 'file', maxBytes: 1000, givesBeginning: true } },
         }),
       )
-      .input(z.object({ file: z.custom<UploadedFile>(isUploadedFile, 'A file is expected') }))
+      .input(z.object({ file: FileField }))
       .mutation(({ input: { file } }) => ({ bytes: file.content.length, isTruncated: file.isTruncated })),
     tagged: open
       .meta(meta('GET', '/things/tagged', { wire: { hasEtag: true } }))
@@ -204,13 +206,17 @@ export interface TestServer {
   refusals: string[];
 }
 
+/** The document of a router with its routes. */
+export const documented = (router: AnyTRPCRouter) => buildOpenApiDocument(router, { title: 'Things', version: '1.0.0' });
+
 /** A server over the router; the context's user is the `x-user` header. */
-export async function restServer(router: Parameters<typeof registerRest>[1]['router'] = thingRouter): Promise<TestServer> {
+export async function restServer(router: AnyTRPCRouter = thingRouter): Promise<TestServer> {
   const app = Fastify({ ...restServerOptions });
   const logged: TestServer['logged'] = [];
   const refusals: string[] = [];
-  const routes = await registerRest(app, {
-    router,
+  const { routes } = documented(router);
+  await registerRest(app, {
+    routes,
     createContext: (request) => ({ user: request.headers['x-user'] }),
     log: {
       error: (details, message) => void logged.push({ level: 'error', details, message }),

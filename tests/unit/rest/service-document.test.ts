@@ -3,18 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findSchemaPlaces, gapMessage } from '../../../scripts/checks/schema-places.ts';
-import { projectRoot } from '../../../scripts/checks/source-files.ts';
+import { listFiles, projectRoot, readFiles } from '../../../scripts/checks/source-files.ts';
 import { refusal } from '../../../src/core/errors.ts';
 import { describeDocument } from '../../../src/rest/describe-document.ts';
 import { documentRefusals } from '../../../src/rest/document-refusals.ts';
-import { buildOpenApiDocument } from '../../../src/rest/openapi-document.ts';
-import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import type { OperationMeta } from '../../../src/routers/operation-meta.ts';
-import { appRouter } from '../../../src/routers/root.ts';
-import { meta, open, Thing, t, thingRouter } from './rest-fixture.ts';
+import { documented, meta, open, Thing, t, thingRouter } from './rest-fixture.ts';
 
-const things = () => buildOpenApiDocument(buildRouteTable(thingRouter), { title: 'Things', version: '1.0.0' });
+const service = buildServiceDocument();
+const things = () => documented(thingRouter).document;
 
 describe('texts of the document', () => {
   it('takes the text of a field and of a parameter from its schema', () => {
@@ -27,7 +25,7 @@ describe('texts of the document', () => {
         .output(output)
         .query(() => ({ owner: null })),
     });
-    const document = buildOpenApiDocument(buildRouteTable(router), { title: 'Things', version: '1.0.0' });
+    const { document } = documented(router);
     const { parameters, responses } = document.paths['/things']!.get!;
     expect(parameters).toEqual([
       {
@@ -52,7 +50,7 @@ describe('texts of the document', () => {
         .output(output)
         .query(() => ({}) as never),
     });
-    const document = buildOpenApiDocument(buildRouteTable(router), { title: 'Things', version: '1.0.0' });
+    const { document } = documented(router);
     expect(document.paths['/things']!.get!.responses['200']).toMatchObject({
       content: {
         'application/json': {
@@ -72,13 +70,19 @@ describe('texts of the document', () => {
   });
 
   it('leaves nothing of the service without a text', () => {
-    const { document, gaps } = buildServiceDocument(buildRouteTable(appRouter));
+    const { document, gaps } = service;
     expect(gaps).toEqual({ undescribed: [], unused: [] });
     expect(document.info.version).toBe('1.0.0');
     expect(document.tags.map((tag) => tag.name)).toEqual(
       document.tags.map((tag) => tag.name).toSorted((a, b) => a.localeCompare(b, 'en')),
     );
   });
+});
+
+it('a date of an answer is `Timestamp`, which the document calls date-time', () => {
+  const sources = readFiles(projectRoot, listFiles(projectRoot, 'src/routers'));
+  const dating = sources.filter(({ text }) => /\bz\s*\.date\(\)/.test(text));
+  expect(dating.map(({ path }) => path)).toEqual(['src/routers/shared.schemas.ts']);
 });
 
 describe('the file of what has no text', () => {
@@ -101,7 +105,7 @@ describe('the file of what has no text', () => {
 
   it('is found for every component and operation of the service', async () => {
     const places = await findSchemaPlaces(projectRoot);
-    const { document } = buildServiceDocument(buildRouteTable(appRouter));
+    const { document } = service;
     const files = [
       ...Object.keys(document.components.schemas).map((name) => [name, places.ofComponent(name)]),
       ...Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -115,14 +119,14 @@ describe('the file of what has no text', () => {
 });
 
 describe('refusals of the document', () => {
-  const documented = (path: `/${string}`, method: string, meta: Pick<OperationMeta, 'refuses' | 'guardRefuses'>) => {
+  const refusing = (path: `/${string}`, method: string, meta: Pick<OperationMeta, 'refuses' | 'guardRefuses'>) => {
     const document = things();
     documentRefusals(document, [{ method, path, meta }]);
     return { document, responses: document.paths[path]![method.toLowerCase()]!.responses };
   };
 
   it('lists the refusals of an operation with code and sample, those of its guard once for all operations', () => {
-    const { document, responses } = documented('/things/{thing_id}', 'GET', {
+    const { document, responses } = refusing('/things/{thing_id}', 'GET', {
       guardRefuses: [refusal('database_unavailable', 503, 'Try again later')],
       refuses: [
         refusal('thing_not_found', 404, 'Thing not found'),
@@ -147,7 +151,7 @@ describe('refusals of the document', () => {
   });
 
   it('puts a refusal of its own beside the answer of validation', () => {
-    const { responses } = documented('/things', 'POST', {
+    const { responses } = refusing('/things', 'POST', {
       refuses: [refusal('idempotency_key_reused', 422, 'Another body')],
     });
     expect(responses['422']).toMatchObject({
@@ -161,7 +165,7 @@ describe('refusals of the document', () => {
 
   it('declares refusals by code and status, and one status for each code of an operation', () => {
     const twice: string[] = [];
-    for (const { method, path, meta } of buildRouteTable(appRouter)) {
+    for (const { method, path, meta } of service.routes) {
       const declared = [...(meta.refuses ?? []), ...(meta.guardRefuses ?? [])];
       for (const { code, status } of declared) {
         expect({ path, code, status }).toEqual({

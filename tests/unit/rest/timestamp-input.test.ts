@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { buildRouteTable } from '../../../src/rest/route-table.ts';
-import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import { compileDecoder } from '../../../src/rest/wire-decoder.ts';
 import { planWire } from '../../../src/rest/wire-plan.ts';
-import { appRouter } from '../../../src/routers/root.ts';
 import { TimestampInput, utcDate } from '../../../src/routers/shared.schemas.ts';
+import { documentOfService, servedRoutes } from '../../support/served-routes.ts';
 
 /** What C2 lists, with the time that is meant. */
 const ACCEPTED: [value: string | number, timestamp: string][] = [
@@ -83,8 +81,7 @@ interface JsonSchema {
 const EXCEPTIONS: Readonly<Record<string, string>> = {};
 
 test('08 C2: every parameter and field of a request that the document calls date-time accepts all forms', () => {
-  const routes = buildRouteTable(appRouter);
-  const document = buildServiceDocument(routes).document as unknown as {
+  const document = documentOfService as unknown as {
     paths: Record<
       string,
       Record<string, { parameters?: { name: string; in: string; schema: JsonSchema }[]; requestBody?: unknown }>
@@ -96,7 +93,7 @@ test('08 C2: every parameter and field of a request that the document calls date
   const isTimestamp = (schema: JsonSchema): boolean => schema.format === 'date-time' || (schema.anyOf ?? []).some(isTimestamp);
   const seen: string[] = [];
   const strict: string[] = [];
-  for (const route of routes) {
+  for (const route of servedRoutes) {
     const operation = document.paths[route.path]![route.method.toLowerCase()]!;
     const check = (source: string, name: string) => {
       const place = `${route.method} ${route.path} ${source} ${name}`;

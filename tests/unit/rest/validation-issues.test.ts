@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { issuesFromZod } from '../../../src/core/validation-issues.ts';
-import { literalTexts } from '../../../src/core/zod-structure.ts';
 
 const locate = (path: readonly PropertyKey[]): string[] => ['body', ...path.map(String)];
 
@@ -151,7 +150,7 @@ describe('issuesFromZod', () => {
   });
 
   it('reports a wrong literal text as one, described or not', () => {
-    const side = literalTexts(['left', 'right']);
+    const side = z.literal(['left', 'right']);
     expect(one(side, 'up')[0]).toBe('literal_error');
     expect(one(side.nullish().describe('The side.'), 'up')[0]).toBe('literal_error');
     expect(one(side.describe('The side.'), 'up')[0]).toBe('literal_error');

@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { VALIDATION_TYPES } from '../../../src/core/validation-messages.ts';
-import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { CoercionFailure, coercionFor } from '../../../src/rest/wire-coercion.ts';
 import { compileDecoder, findJsonFault, type WireRequest } from '../../../src/rest/wire-decoder.ts';
 import { planWire } from '../../../src/rest/wire-plan.ts';
-import { meta, thingRouter } from './rest-fixture.ts';
+import { documented, meta, thingRouter } from './rest-fixture.ts';
 
 const request = (more: Partial<WireRequest> = {}): WireRequest => ({
   params: {},
@@ -17,7 +16,7 @@ const request = (more: Partial<WireRequest> = {}): WireRequest => ({
 });
 
 describe('decoder', () => {
-  const routes = buildRouteTable(thingRouter);
+  const { routes } = documented(thingRouter);
   const text = fc.oneof(fc.string(), fc.constantFrom('', '0', '-1', '5', '1e400', 'true', 'null', '9'.repeat(400), '\ud800'));
   const values = fc.dictionary(
     fc.constantFrom('limit', 'active', 'ids', 'status', 'ratio', 'since', 'thing_id', 'source', 'times', 'x-count', '__proto__'),

@@ -1,8 +1,8 @@
 /** A mutation of the Web API or the administration names its audit action, or says why there is none: by type. */
+
 import { expect, it } from 'vitest';
-import { buildRouteTable } from '../../../src/rest/route-table.ts';
-import { appRouter } from '../../../src/routers/root.ts';
 import { adminProcedure, auditedWebProcedure, unaudited, webProcedure } from '../../../src/routers/trpc.ts';
+import { servedRoutes } from '../../support/served-routes.ts';
 
 it('a procedure without an audit action has no mutation', () => {
   // Only compiled.
@@ -30,9 +30,7 @@ it('a procedure without an audit action has no mutation', () => {
 });
 
 it('every mutation of both areas has an action, or the reason why it has none', () => {
-  const writes = buildRouteTable(appRouter).filter(
-    ({ meta, method }) => /^(?:KEY|JWT_ADMIN)$/.test(meta.auth ?? '') && method !== 'GET',
-  );
+  const writes = servedRoutes.filter(({ meta, method }) => /^(?:KEY|JWT_ADMIN)$/.test(meta.auth ?? '') && method !== 'GET');
   const unnamed = writes.filter(
     ({ meta }) => meta.unaudited === undefined && (meta.recordedAs ?? meta.permissions?.[0]) === undefined,
   );

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findFalseNulls, findRepeatedTexts } from '../../../scripts/checks/field-texts.ts';
-import type { OpenApiDocument, OpenApiOperation } from '../../../src/rest/openapi-document.ts';
-import type { JsonSchema } from '../../../src/rest/openapi-schemas.ts';
+import type { JsonSchema, OpenApiDocument, OpenApiOperation } from '../../../src/rest/openapi-document.ts';
 
 /** One group with one operation, which answers the component `Answer<group>` with these fields. */
 const group = (name: string, properties: Record<string, JsonSchema>) => ({ name, properties });
