@@ -146,7 +146,8 @@ export async function listReceivedGifts(app: App, actor: UserActor) {
   }));
 }
 
-interface GiftStatus extends Pick<GuestPurchase, 'status' | 'giftMessage' | 'periodDays' | 'recipientWarning'> {
+interface GiftStatus extends Pick<GuestPurchase, 'status' | 'giftMessage' | 'recipientWarning'> {
+  periodDays: number;
   isCodeOnly: boolean;
   /** Of a gift that is only a code; else null. */
   code: string | null;
@@ -164,10 +165,10 @@ export async function readSentGift(app: App, actor: UserActor, entered: string):
   const gift = isCode(code) ? await findByCode(app.db, code) : null;
   if (!gift?.isGift || gift.buyerUserId !== actor.userId) throw purchaseNotFound();
   const { tariffName } = await readSurroundings(app.db, gift.id);
-  const { status, giftMessage, periodDays, recipientWarning, recipient } = gift;
+  const { status, giftMessage, order, recipientWarning, recipient } = gift;
   const isOnlyCode = isCodeOnly(gift);
   return {
-    ...{ status, giftMessage, periodDays, recipientWarning, tariffName },
+    ...{ status, giftMessage, periodDays: order.periodDays, recipientWarning, tariffName },
     isCodeOnly: isOnlyCode,
     code: isOnlyCode ? gift.code : null,
     recipient: recipient?.value ?? null,
