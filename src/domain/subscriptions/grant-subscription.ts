@@ -15,8 +15,7 @@ import { insert, linkServers, lockByUser, update } from './repo.ts';
 import { ENDED_BY_DECISION, isPast } from './rules/status.ts';
 import { autopayPeriod, quoteRenewal, replaceSubscription } from './rules/terms.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
-import { autopayDefaults } from './set-autopay.ts';
-import { pricingSettingsOf } from './settings.ts';
+import { autopayDefaults, pricingSettingsOf } from './settings.ts';
 import { readTrialTerms } from './trial-terms.ts';
 import type { Subscription } from './types.ts';
 

@@ -7,7 +7,6 @@ import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { update } from './repo.ts';
-import type { SubscriptionChanges } from './types.ts';
 
 export const autopayNotForDaily = refusal('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
 
@@ -58,12 +57,4 @@ const OFFERED = [1, 3, 7, 14];
 export function autopayDayOptions(defaultDays: number, currentDays: number | null): number[] {
   const all = new Set([...OFFERED, defaultDays, ...(currentDays === null ? [] : [currentDays])]);
   return [...all].filter((days) => days > 0).sort((a, b) => a - b);
-}
-
-/** Autopay of a new subscription (spec 02 section 1.1). */
-export function autopayDefaults({ settings }: Pick<App, 'settings'>): SubscriptionChanges {
-  return {
-    autopayEnabled: settings.get('DEFAULT_AUTOPAY_ENABLED'),
-    autopayDaysBefore: settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
-  };
 }

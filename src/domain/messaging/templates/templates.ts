@@ -1,20 +1,14 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { countCharacters } from '../../../core/characters.ts';
+import { columns, type RowOf } from '../../../core/db/columns.ts';
+import type { Db } from '../../../core/db/db.ts';
 import { storableText } from '../../../core/db/storable-text.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
 import { type RenderedMail, renderMail, renderTemplate } from '../render-mail.ts';
 import { frameOf, templateCacheKey } from '../send-mail.ts';
 import type { TextParams } from '../texts.ts';
-import {
-  deleteTemplateRow,
-  listActiveTemplates,
-  listTemplatesOf,
-  lockTemplate,
-  type StoredTemplate,
-  saveTemplate,
-} from './template-repo.ts';
 import {
   isTemplateLanguage,
   isTemplateType,
@@ -242,4 +236,59 @@ const BY_TYPE: Partial<Record<TemplateType, TextParams>> = {
 export function sampleValues(type: TemplateType): TextParams {
   const names = [...TEMPLATE_VARIABLES[type], ...(OF_OUR_TEXTS[type] ?? [])];
   return { ...Object.fromEntries(names.map((name) => [name, SAMPLES[name] ?? ''])), ...BY_TYPE[type] };
+}
+
+const TEMPLATE = columns('EmailTemplate', ['notificationType', 'language', 'subject', 'bodyHtml', 'isActive']);
+
+/** A template of the administrators. */
+type StoredTemplate = RowOf<typeof TEMPLATE>;
+
+/** Which templates are in force; there are at most a few for each type. */
+function listActiveTemplates(db: Db): Promise<Pick<StoredTemplate, 'notificationType' | 'language'>[]> {
+  return db.prisma.emailTemplate.findMany({
+    where: { isActive: true },
+    select: { notificationType: true, language: true },
+    orderBy: { id: 'asc' },
+  });
+}
+
+/** The templates of one type that are in force. */
+function listTemplatesOf(db: Db, type: TemplateType): Promise<StoredTemplate[]> {
+  return db.sql<StoredTemplate>(
+    `SELECT ${TEMPLATE.of()} FROM email_templates WHERE notification_type = $1 AND is_active ORDER BY id`,
+    [type],
+  );
+}
+
+/** The stored template of a type and language, locked until the end of the transaction. */
+async function lockTemplate(db: Db, type: TemplateType, language: string): Promise<StoredTemplate | null> {
+  const [row] = await db.sql<StoredTemplate>(
+    `SELECT ${TEMPLATE.of()} FROM email_templates WHERE notification_type = $1 AND language = $2 FOR UPDATE`,
+    [type, language],
+  );
+  return row ?? null;
+}
+
+/** Stores a template and puts it in force. */
+async function saveTemplate(
+  db: Db,
+  template: { type: TemplateType; language: TemplateLanguage; subject: string; bodyHtml: string },
+  now: Date,
+): Promise<StoredTemplate> {
+  const { type, language, subject, bodyHtml } = template;
+  const [row] = await db.sql<StoredTemplate>(
+    `INSERT INTO email_templates (notification_type, language, subject, body_html, is_active, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, true, $5::timestamptz, $5::timestamptz)
+     ON CONFLICT (notification_type, language) DO UPDATE
+       SET subject = EXCLUDED.subject, body_html = EXCLUDED.body_html, is_active = true, updated_at = EXCLUDED.updated_at
+     RETURNING ${TEMPLATE.of()}`,
+    [type, language, subject, bodyHtml, now],
+  );
+  return row!;
+}
+
+/** @returns whether there was one */
+async function deleteTemplateRow(db: Db, type: TemplateType, language: string): Promise<boolean> {
+  const { count } = await db.prisma.emailTemplate.deleteMany({ where: { notificationType: type, language } });
+  return count > 0;
 }
