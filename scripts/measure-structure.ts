@@ -37,13 +37,15 @@ const LIMITS: Record<string, number> = {
   'files used by a read operation (median)': 6,
   'files used by a purchase': 40,
   'places of a field (median)': 3,
-  'mapping lines, all': 600,
-  'lines an operation in routers and what they reach of the domain': 142,
+  'mapping lines, all': 447,
+  'lines an operation in routers and what they reach of the domain': 140,
+  'lines of src': 137_300,
+  'files of src': 960,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,
-  'writes of a foreign table': 14,
-  'duplicated blocks': 10,
+  'writes of a foreign table': 10,
+  'duplicated blocks': 6,
   'files over 400 lines': 0,
 };
 
@@ -77,6 +79,7 @@ const numbers: Record<string, number | null> = {
   'lines an operation in routers and what they reach of the domain':
     operations && Math.round(countReachedLines(files) / operations),
   'lines of src': lines(/./),
+  'files of src': files.length,
   'undescribed operations': described?.undescribedOperations ?? null,
   'undescribed parameters': described?.undescribedParameters ?? null,
   'undescribed fields': described?.undescribedFields ?? null,

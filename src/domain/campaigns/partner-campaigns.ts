@@ -24,27 +24,7 @@ import { readDebt } from '../referrals/rewards.ts';
 import { hasLiveSubscription } from '../referrals/stats/active-sql.ts';
 import { readReferrerStats } from '../referrals/stats/read-stats.ts';
 import { changeOf, comparedWindows, fillDays, percentOfTotal, usualWindows, type Window } from '../referrals/stats/rules.ts';
-import type { DayStats, PeriodChange, ReferrerStats, WindowSums } from '../referrals/stats/types.ts';
-
-/** The statistics of a campaign for its partner (spec 04 section 5, item 2); kopeks. */
-interface PartnerCampaignStats extends PartnerCampaignSums {
-  campaignId: number;
-  campaignName: string;
-  /** Referrals of registrations, percent. */
-  conversionRate: number;
-  earningsToday: number;
-  earningsWeek: number;
-  earningsMonth: number;
-  /** 30 days, today included, oldest first. */
-  dailyStats: DayStats[];
-  periodComparison: {
-    current: WindowSums & { days: number };
-    previous: WindowSums & { days: number };
-    referralsChange: PeriodChange;
-    earningsChange: PeriodChange;
-  };
-  topReferrals: PartnerCampaignReferral[];
-}
+import type { DayStats, ReferrerStats, WindowSums } from '../referrals/stats/types.ts';
 
 export const partnerRequired = refusal('partner_required', 403, 'Partner status required');
 export const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found or not assigned to you');
@@ -84,8 +64,9 @@ export async function readMyPartnership(app: App, actor: UserActor): Promise<MyP
 /**
  * The statistics of one campaign for its partner (spec 04 section 5, item 2).
  * @throws AppError 403 'Partner status required' | 404 'Campaign not found or not assigned to you'
+ * @returns the statistics of a campaign for its partner (spec 04 section 5, item 2); kopeks
  */
-export async function readMyCampaignStats(app: App, actor: UserActor, campaignId: number): Promise<PartnerCampaignStats> {
+export async function readMyCampaignStats(app: App, actor: UserActor, campaignId: number) {
   const user = await findUserById(app, actor.userId);
   if (!user || !isPartner(user)) throw partnerRequired();
   const campaign = await findPartnerCampaign(app.db, user.id, campaignId);

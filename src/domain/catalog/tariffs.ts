@@ -199,7 +199,6 @@ export function deleteTariff(
   });
 }
 
-/** A tariff in a list. */
 export interface ListedTariff {
   tariff: Tariff;
   /** Servers that a purchase gives; 0 = it cannot be sold (08 P5). */

@@ -32,19 +32,13 @@ export interface RefundOrder {
   requestedBy: string;
 }
 
-export interface RequestedRefundFacts {
-  refundId: number;
-  /** Taken from the balance now; the rest had been spent. */
-  debitedKopeks: number;
-}
-
 /**
  * Requests the refund of a credited payment (03a section 0.5): the balance is debited at once, at most what it has, and a job asks the
  * provider. When the provider refuses, the debit goes back. The row of the audit log is part of the transaction.
  * @throws AppError 404 unknown payment | 400 the provider has no refunds, or only whole ones, or no payment for this money | 409 not credited, or more than is left, or
  * another refund of it is under way
  */
-export async function requestRefund(app: App, order: RefundOrder): Promise<RequestedRefundFacts> {
+export async function requestRefund(app: App, order: RefundOrder) {
   const payment = await findPayment(app.db, order.paymentId);
   if (!payment) throw paymentNotFound();
   const provider = app.ports.payments.byMethod(payment.method);

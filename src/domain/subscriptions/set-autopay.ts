@@ -10,26 +10,13 @@ import { update } from './repo.ts';
 
 export const autopayNotForDaily = refusal('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
 
-export interface AutopaySetting {
-  /** A sentence in the user's language. */
-  message: string;
-  subscriptionId: number;
-  autopayEnabled: boolean;
-  autopayDaysBefore: number;
-}
-
 /**
  * Sets autopay: renewal from the balance, without the user (spec 02 section 5.6).
  * @param enabled null = unchanged
  * @param daysBefore 1..30; null = unchanged
  * @throws AppError 404 `No subscription found` | 400 when switched on for a daily tariff
  */
-export function setAutopay(
-  app: App,
-  actor: UserActor,
-  enabled: boolean | null,
-  daysBefore: number | null,
-): Promise<AutopaySetting> {
+export function setAutopay(app: App, actor: UserActor, enabled: boolean | null, daysBefore: number | null) {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, actor.userId);
     if (!start) throw userNotFound();

@@ -184,7 +184,6 @@ interface SessionInsert {
 interface Admission {
   /** When all sessions of the user were ended last; a later end makes what is issued now void. */
   sessionsEndedAt: Date | null;
-  /** The session. */
   familyId: string;
 }
 

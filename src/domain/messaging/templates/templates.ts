@@ -16,36 +16,13 @@ import {
   TEMPLATE_LANGUAGES,
   TEMPLATE_TYPES,
   TEMPLATE_VARIABLES,
-  type TemplateLabels,
   type TemplateLanguage,
   type TemplateType,
   templateLanguage,
 } from './template-variables.ts';
 
-export interface TemplateListItem extends TemplateLabels {
-  type: TemplateType;
-  contextVars: readonly string[];
-  /** Whether the administrators have a template of their own. */
-  languages: Record<TemplateLanguage, { hasCustom: boolean }>;
-}
-
-/** One language of a template: the text in force, and ours with example values. */
-interface TemplateText {
-  subject: string;
-  bodyHtml: string;
-  isDefault: boolean;
-  defaultSubject: string;
-  defaultBodyHtml: string;
-}
-
-export interface TemplateDetails extends TemplateLabels {
-  notificationType: TemplateType;
-  contextVars: readonly string[];
-  languages: Record<TemplateLanguage, TemplateText>;
-}
-
 /** All mails whose text can be replaced, in the order of the specification (spec 05 section 11.2). */
-export async function listTemplates(app: App): Promise<TemplateListItem[]> {
+export async function listTemplates(app: App) {
   const stored = new Set((await listActiveTemplates(app.db)).map((row) => `${row.notificationType} ${row.language}`));
   return TEMPLATE_TYPES.map((type) => ({
     type,
@@ -56,7 +33,7 @@ export async function listTemplates(app: App): Promise<TemplateListItem[]> {
 }
 
 /** @throws AppError 404 `template_type_unknown` */
-export async function readTemplate(app: App, type: string): Promise<TemplateDetails> {
+export async function readTemplate(app: App, type: string) {
   const known = knownTemplateType(type);
   const stored = new Map((await listTemplatesOf(app.db, known)).map((row) => [row.language, row]));
   return {

@@ -27,16 +27,11 @@ export interface Referrer extends UserView {
   monthEarnedKopeks: number;
 }
 
-export interface ReferrerPage extends Slice {
-  items: Referrer[];
-  total: number;
-}
-
 /**
  * Users as referrers, newest first: every user has a referral code and may become a referrer. The search and its total are those of
  * `listUsers`.
  */
-export async function listReferrers(app: App, request: Slice & { search?: string | null | undefined }): Promise<ReferrerPage> {
+export async function listReferrers(app: App, request: Slice & { search?: string | null | undefined }) {
   const { users, ...page } = await listUsers(app, request);
   return { ...page, items: await withCounters(app, users) };
 }

@@ -191,13 +191,8 @@ export async function listWithdrawals(
   return { ...totals, items: items.map((item) => ({ ...item, riskLevel: riskLevel(item.riskScore) })) };
 }
 
-interface WithdrawalDetail extends Omit<WithLevel<RequestDetail>, 'riskAnalysis'> {
-  /** Null where none is stored, or none that can be read. */
-  riskAnalysis: Record<string, unknown> | null;
-}
-
 /** One request with its analysis. @throws AppError 404 */
-export async function readWithdrawal(app: App, actor: AdminActor, id: number): Promise<WithdrawalDetail> {
+export async function readWithdrawal(app: App, actor: AdminActor, id: number) {
   const found = await findRequestDetail(app.db, id);
   if (!found) throw await refusedToAdmin(app, actor, withdrawalNotFound);
   const analysis = parseAnalysis(found.riskAnalysis);

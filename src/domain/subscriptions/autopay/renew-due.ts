@@ -300,7 +300,6 @@ async function readSaleStarts(db: Db, subscriptionIds: readonly number[]): Promi
 
 const CANDIDATE = columns('Subscription', ['id', 'userId', 'endDate']);
 
-/** A subscription that is due for autopay. */
 type AutopayCandidate = RowOf<typeof CANDIDATE>;
 
 /** What `isAutopayDue` asks of subscription and user for the job and for saved cards, without the end of the term. $1 is now. */
