@@ -8,6 +8,7 @@
  *
  * Definitions
  * - Files of a read operation: see scripts/measure/read-operations.ts; the median over all `.query(` procedures of src/routers.
+ * - Files of a purchase: see `tracePurchase` there.
  * - Places of a field: see scripts/measure/field-places.ts; the median.
  * - Mapping lines: see scripts/measure/mapping-lines.ts; lines that copy one field under its other spelling.
  * - Undescribed parts: counted in the document that the service serves, see scripts/measure/described-parts.ts.
@@ -22,7 +23,7 @@ import { findDuplicateBlocks } from './measure/duplicate-blocks.ts';
 import { countFieldPlaces, median } from './measure/field-places.ts';
 import { countMappingLines } from './measure/mapping-lines.ts';
 import { countReachedLines } from './measure/reached-lines.ts';
-import { traceReadOperations } from './measure/read-operations.ts';
+import { tracePurchase, traceReadOperations } from './measure/read-operations.ts';
 
 /**
  * CI fails above these limits. They are lowered when the numbers fall, and raised only with a reason that stands here:
@@ -32,16 +33,19 @@ import { traceReadOperations } from './measure/read-operations.ts';
  *   stand in the schemas, at the procedures and where they are thrown.
  */
 const LIMITS: Record<string, number> = {
-  'files touched by a read operation (median)': 5,
-  'files used by a read operation (median)': 7,
+  'files touched by a read operation (median)': 3,
+  'files used by a read operation (median)': 6,
+  'files used by a purchase': 40,
   'places of a field (median)': 3,
-  'mapping lines, all': 600,
-  'lines an operation in routers and what they reach of the domain': 142,
+  'mapping lines, all': 447,
+  'lines an operation in routers and what they reach of the domain': 140,
+  'lines of src': 137_300,
+  'files of src': 960,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,
-  'writes of a foreign table': 14,
-  'duplicated blocks': 10,
+  'writes of a foreign table': 10,
+  'duplicated blocks': 6,
   'files over 400 lines': 0,
 };
 
@@ -51,6 +55,7 @@ const lineCount = (text: string): number => text.split('\n').length - 1;
 
 const described = await countDescribedParts(projectRoot);
 const reads = traceReadOperations(projectRoot, files);
+const purchase = tracePurchase(projectRoot, files);
 const fields = countFieldPlaces(files, models);
 const mapping = countMappingLines(files);
 const duplicates = findDuplicateBlocks(files);
@@ -64,6 +69,7 @@ const numbers: Record<string, number | null> = {
   operations,
   'files touched by a read operation (median)': median(reads.map((operation) => operation.touched.length)),
   'files used by a read operation (median)': median(reads.map((operation) => operation.files.length)),
+  'files used by a purchase': purchase.length || null,
   'places of a field (median)': median([...fields.values()]),
   'mapping lines, all': Object.values(mapping).reduce((sum, count) => sum + count, 0),
   '  row interfaces': mapping.rowInterfaces,
@@ -73,6 +79,7 @@ const numbers: Record<string, number | null> = {
   'lines an operation in routers and what they reach of the domain':
     operations && Math.round(countReachedLines(files) / operations),
   'lines of src': lines(/./),
+  'files of src': files.length,
   'undescribed operations': described?.undescribedOperations ?? null,
   'undescribed parameters': described?.undescribedParameters ?? null,
   'undescribed fields': described?.undescribedFields ?? null,
@@ -80,7 +87,9 @@ const numbers: Record<string, number | null> = {
   'duplicated blocks': duplicates.length,
   'files over 400 lines': long.length,
 };
-const exceeded = (optionValue('--root') ? [] : Object.entries(LIMITS)).filter(([name, limit]) => (numbers[name] ?? 0) > limit);
+const exceeded = (optionValue('--root') ? [] : Object.entries(LIMITS)).filter(
+  ([name, limit]) => (numbers[name] ?? Infinity) > limit,
+);
 
 if (process.argv.includes('--json')) console.log(JSON.stringify(numbers, null, 2));
 else {
@@ -98,6 +107,7 @@ if (isVerbose) {
       .toSorted((a, b) => b.files.length - a.files.length)
       .map(({ name, files: used }) => `${used.length}  ${name}: ${used.slice(1).join(' ')}`),
   );
+  printList('Purchase', purchase);
   printList(
     'Fields',
     [...fields].sort(([, a], [, b]) => b - a).map(([name, count]) => `${count}  ${name}`),

@@ -13,8 +13,10 @@ export interface ReadOperation {
 
 /** Everything that a top-level declaration names. */
 interface FileParts {
-  imports: Map<string, { file: string; name: string }>;
+  imports: Map<string, { file: string; name: string; isType: boolean }>;
   parts: Map<string, Set<string>>;
+  /** Interfaces and types. */
+  types: Set<string>;
 }
 
 /** What all operations share, so that a new one does not change it. */
@@ -29,11 +31,7 @@ const GENERIC =
  */
 export function traceReadOperations(root: string, files: readonly SourceText[]): ReadOperation[] {
   const texts = new Map(files.map(({ path, text }) => [path, text]));
-  const read = new Map<string, FileParts>();
-  const partsOf = (path: string): FileParts => {
-    if (!read.has(path)) read.set(path, readParts(root, path, texts.get(path) ?? ''));
-    return read.get(path)!;
-  };
+  const partsOf = partsReader(root, texts);
   const operations = files
     .filter(({ path }) => path.endsWith('.router.ts') || path.endsWith('-procedures.ts'))
     .flatMap(({ path, text }) =>
@@ -41,7 +39,7 @@ export function traceReadOperations(root: string, files: readonly SourceText[]):
         name: `${path} ${name}`,
         router: path,
         isRead,
-        used: trace(path, words, partsOf),
+        used: trace(path, words, partsOf, false),
       })),
     );
   const users = new Map<string, number>();
@@ -54,25 +52,53 @@ export function traceReadOperations(root: string, files: readonly SourceText[]):
     });
 }
 
+/**
+ * The files that a purchase of a tariff passes from its procedure in the cabinet to the database: followed like a read, but through all modules
+ * of the domain that it uses, and through what is called or read only: a type is not passed.
+ */
+export function tracePurchase(root: string, files: readonly SourceText[]): string[] {
+  const router = 'src/routers/cabinet/subscription-purchase.router.ts';
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
+  const purchase = procedures(withoutComments(tokenize(texts.get(router) ?? ''))).find(({ name }) => name === 'purchaseTariff');
+  return purchase ? [...new Set([router, ...trace(router, purchase.words, partsReader(root, texts), true).values()])] : [];
+}
+
 const withRouterAndTest = (router: string, files: Iterable<string>): string[] => [...new Set([router, ...files]), 'its test'];
 
 const moduleOf = (path: string): string | null => /^src\/domain\/([^/]+)\//.exec(path)?.[1] ?? null;
 
-/** @returns the file of each part that is used, by `file name` */
-function trace(router: string, words: ReadonlySet<string>, partsOf: (path: string) => FileParts): Map<string, string> {
+function partsReader(root: string, texts: ReadonlyMap<string, string>): (path: string) => FileParts {
+  const read = new Map<string, FileParts>();
+  return (path) => {
+    if (!read.has(path)) read.set(path, readParts(root, path, texts.get(path) ?? ''));
+    return read.get(path)!;
+  };
+}
+
+/**
+ * @param isWhole also modules that the router does not call itself, and no types
+ * @returns the file of each part that is used, by `file name`
+ */
+function trace(
+  router: string,
+  words: ReadonlySet<string>,
+  partsOf: (path: string) => FileParts,
+  isWhole: boolean,
+): Map<string, string> {
   const modules = new Set<string | null>();
   const used = new Map<string, string>();
   const follow = (file: string, names: ReadonlySet<string>): void => {
     const { imports, parts } = partsOf(file);
     for (const name of names) {
       const imported = imports.get(name);
-      const target = imported ?? (parts.has(name) ? { file, name } : null);
+      const target = imported ?? (parts.has(name) ? { file, name, isType: false } : null);
       if (!target || GENERIC.test(target.file) || used.has(`${target.file} ${target.name}`)) continue;
       const module = moduleOf(target.file);
       if (module !== null && file.startsWith('src/routers/')) modules.add(module);
-      if (module !== null && !modules.has(module)) continue;
+      if (isWhole ? target.isType || partsOf(target.file).types.has(target.name) : module !== null && !modules.has(module))
+        continue;
       used.set(`${target.file} ${target.name}`, target.file);
-      follow(target.file, partsOf(target.file).parts.get(target.name) ?? new Set());
+      follow(target.file, partsOf(target.file).parts.get(target.name) ?? new Set([target.name]));
     }
   };
   follow(router, words);
@@ -82,18 +108,19 @@ function trace(router: string, words: ReadonlySet<string>, partsOf: (path: strin
 function readParts(root: string, path: string, text: string): FileParts {
   const tokens = withoutComments(tokenize(text));
   const imports: FileParts['imports'] = new Map();
-  for (const match of text.matchAll(/^import (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)) {
-    const file = join(dirname(path), match[2]!);
+  for (const match of text.matchAll(/^(?:import|export) (type )?\{([^}]*)\} from '(\.[^']+)'/gm)) {
+    const file = join(dirname(path), match[3]!);
     if (!existsSync(join(root, file))) continue;
-    for (const entry of match[1]!.split(',')) {
+    for (const entry of match[2]!.split(',')) {
       const [name, local] = entry
         .trim()
         .replace(/^type /, '')
         .split(' as ');
-      if (name) imports.set(local ?? name, { file, name });
+      if (name) imports.set(local ?? name, { file, name, isType: match[1] !== undefined || entry.trim().startsWith('type ') });
     }
   }
   const parts: FileParts['parts'] = new Map();
+  const types: FileParts['types'] = new Set();
   let depth = 0;
   let current = new Set<string>();
   tokens.forEach((token, index) => {
@@ -105,12 +132,16 @@ function readParts(root: string, path: string, text: string): FileParts {
       if (name?.kind === 'word' && isDeclaration) {
         current = parts.get(name.text) ?? new Set();
         parts.set(name.text, current);
+        if (token.text === 'interface' || token.text === 'type') types.add(name.text);
       }
     }
-    addWords(token, current);
+    if (!MEMBER_OF.has(tokens[index - 1]?.text ?? '')) addWords(token, current);
   });
-  return { imports, parts };
+  return { imports, parts, types };
 }
+
+/** What follows these is a member of something else, not a name of the file. */
+const MEMBER_OF = new Set(['.', '?.']);
 
 function addWords(token: Token, words: Set<string>): void {
   if (token.kind === 'word') words.add(token.text);

@@ -84,7 +84,6 @@ interface TransactionConnections {
   run<T>(work: (connection: TransactionConnection) => Promise<T>): Promise<T>;
 }
 
-/** The connection of one transaction. */
 export interface TransactionConnection {
   /**
    * @returns plain SQL in this transaction; its statements are rejected once the transaction is over

@@ -13,7 +13,6 @@ export type NewEvent = Pick<RecordedEvent, 'eventType' | 'userId' | 'extra'> &
   Changes<{
     subscriptionId: number;
     transactionId: number;
-    /** Kopeks. */
     amountKopeks: number;
     currency: string;
     message: string;

@@ -145,14 +145,8 @@ export interface DrillResult {
   message: string;
 }
 
-interface BackupHealth {
-  /** The newest backup that is complete. */
-  last: { name: string; at: Date; ageSeconds: number } | null;
-  drill: (Omit<DrillResult, 'at'> & { at: Date; ageSeconds: number }) | null;
-}
-
 /** What is known about backups, on any instance. */
-export async function readBackupHealth({ db, clock }: Pick<App, 'db' | 'clock'>): Promise<BackupHealth> {
+export async function readBackupHealth({ db, clock }: Pick<App, 'db' | 'clock'>) {
   const last = await readState<{ name: string; at: string }>(db, LAST_BACKUP);
   const drill = await readState<DrillResult>(db, LAST_DRILL);
   const aged = (at: string) => ({

@@ -40,7 +40,6 @@ export interface RowSource {
   relation: string;
   columns: readonly ColumnShape[];
   primaryKey: readonly string[];
-  /** On the rows. */
   condition: string;
 }
 

@@ -112,7 +112,6 @@ const ACTIONS: Readonly<Record<ButtonKey, { callback: string; page: string | nul
   home: { callback: 'back_to_menu', page: null },
 };
 
-/** Label of a button in a language. */
 export function buttonLabel(language: string | null, key: ButtonKey): string {
   return text(language, `broadcasts.button_${key}`);
 }

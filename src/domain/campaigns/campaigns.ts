@@ -8,19 +8,12 @@ import { checkBounds } from '../../core/field-bounds.ts';
 import { validationIssue } from '../../core/validation-messages.ts';
 import { lockTariff } from '../catalog/find-tariff.ts';
 import { changeOf } from '../referrals/stats/rules.ts';
-import type { PeriodChange } from '../referrals/stats/types.ts';
 import { bonusTariffMissing, bonusTariffUnknown, campaignInUse, campaignNotFound, partnerUnknown, slugTaken } from './errors.ts';
 import { readCampaign } from './read-campaigns.ts';
-import {
-  type CampaignDay,
-  findLastRegistration,
-  listDays,
-  listTopRegistrants,
-  type TopRegistrant,
-} from './registrations-repo.ts';
+import { type CampaignDay, findLastRegistration, listDays, listTopRegistrants } from './registrations-repo.ts';
 import { deleteCampaignRow, findCard, insertCampaign, lockApprovedPartner, lockCampaign, updateCampaign } from './repo.ts';
 import { bonusGap, paidUsers, percentOfAll, touchesBonus } from './rules.ts';
-import type { Campaign, CampaignCard, CampaignValues } from './types.ts';
+import type { CampaignCard, CampaignValues } from './types.ts';
 
 /** The Web API and administrators have different refusals. */
 type CampaignEditor = TokenActor | AdminActor;
@@ -140,16 +133,8 @@ function checked<T extends CampaignValues>(request: T): T {
   return values;
 }
 
-/** The links to a campaign. */
-interface CampaignLinks {
-  /** Opens the bot; only `?start=…` while the bot has no name. */
-  deepLink: string;
-  /** Opens the cabinet; null while `MINIAPP_CUSTOM_URL` is not set. */
-  webLink: string | null;
-}
-
 /** The links of a campaign by its slug, as the settings are now (spec 04 section 3.2, Links). */
-export function campaignLinks(app: App, startParameter: string): CampaignLinks {
+export function campaignLinks(app: App, startParameter: string) {
   const slug = encodeURIComponent(startParameter);
   const { messengerIdentity } = app.ports;
   const bot = messengerIdentity.botUsername();
@@ -162,26 +147,11 @@ const CHART_DAYS = 30;
 const COMPARED_DAYS = 7;
 const TOP_REGISTRANTS = 5;
 
-/** Results of a campaign (spec 04 section 6.6). Money in kopeks, rates in percent with one decimal. */
-interface CampaignStats extends Pick<Campaign, 'id' | 'name' | 'startParameter' | 'bonusType' | 'isActive'> {
-  registrations: number;
-  balanceIssuedKopeks: number;
-  subscriptionIssued: number;
-  lastRegistration: Date | null;
-  totalRevenueKopeks: number;
-  avgRevenuePerUserKopeks: number;
-  avgFirstPaymentKopeks: number;
-  trialUsersCount: number;
-  activeTrialsCount: number;
-  conversionCount: number;
-  paidUsersCount: number;
-  conversionRate: number;
-  /** May exceed 100: conversions of trials that are over count. */
-  trialConversionRate: number;
-}
-
-/** @throws AppError 404 'Campaign not found' */
-export async function readCampaignStats(app: App, campaignId: number): Promise<CampaignStats> {
+/**
+ * @throws AppError 404 'Campaign not found'
+ * @returns results of a campaign (spec 04 section 6.6). Money in kopeks, rates in percent with one decimal
+ */
+export async function readCampaignStats(app: App, campaignId: number) {
   const card = await readCampaign(app, campaignId);
   const { id, name, startParameter, bonusType, isActive, registrations, balanceIssuedKopeks } = card;
   const conversionCount = Math.max(card.conversions, card.payers);
@@ -209,23 +179,8 @@ export interface CampaignPeriod {
   depositsKopeks: number;
 }
 
-interface CampaignChart {
-  campaignId: number;
-  depositsKopeks: number;
-  spentKopeks: number;
-  /** The last 30 calendar days (UTC), today last. */
-  days: CampaignDay[];
-  /** The last seven calendar days, today included. */
-  current: CampaignPeriod;
-  /** The seven before. */
-  previous: CampaignPeriod;
-  registrationsChange: PeriodChange;
-  depositsChange: PeriodChange;
-  top: TopRegistrant[];
-}
-
 /** @throws AppError 404 'Campaign not found' */
-export async function readCampaignChart(app: App, campaignId: number): Promise<CampaignChart> {
+export async function readCampaignChart(app: App, campaignId: number) {
   const { id, depositsKopeks, spentKopeks } = await readCampaign(app, campaignId);
   const now = app.clock.now();
   const [days, top] = await Promise.all([

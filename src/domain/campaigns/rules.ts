@@ -36,14 +36,8 @@ export function planBonus(campaign: Campaign, registrant: Pick<CampaignRegistran
   }
 }
 
-export interface BonusGap {
-  field: keyof CampaignValues;
-  wireName: string;
-  problem: string;
-}
-
 /** Why a campaign could never give its bonus, with the field that is wrong; null = it can (spec 04 section 6.4). */
-export function bonusGap(values: CampaignValues): BonusGap | null {
+export function bonusGap(values: CampaignValues) {
   const gap = (field: keyof CampaignValues, wireName: string, what: string) => ({
     field,
     wireName,

@@ -1,17 +1,35 @@
 import type { App } from '../../core/app.ts';
+import { allColumns, nestedRow, type Rows } from '../../core/db/columns.ts';
 import { isRowId } from '../../core/row-id.ts';
 import type { PromoGroup } from '../promo-groups/types.ts';
 import { listAvailableSquads, listSquads } from './find-squads.ts';
-import { findFlaggedTrialTariff, findTariffById, listAllTariffs, lockTariffForShare } from './tariff-repo.ts';
 import type { ServerSquad, Tariff } from './types.ts';
 
-export { tariffOf } from './tariff-repo.ts';
+type TariffRow = Rows['Tariff'] & Pick<Tariff, 'allowedPromoGroupIds'>;
 
-/** A tariff that a SQL function read beside other rows. */
+/** @param json of `tariff_json()` in prisma/sql/tariffs.sql */
+export function tariffOf(json: object | null): Tariff | null {
+  return json === null ? null : toTariff(nestedRow('Tariff', json) as TariffRow);
+}
+
+function toTariff({ serverTrafficLimits, ...row }: TariffRow): Tariff {
+  const limits = Object.entries(serverTrafficLimits).map(([uuid, limit]) => [
+    uuid,
+    { trafficLimitGb: limit.traffic_limit_gb ?? 0 },
+  ]);
+  return { ...row, serverTrafficLimits: Object.fromEntries(limits) };
+}
+
+const SELECT = `SELECT ${allColumns('Tariff').of('t')}, tariff_group_ids(t.id) AS allowed_promo_group_ids FROM tariffs t`;
+
+async function selectTariff({ db }: Pick<App, 'db'>, rest: string, values: unknown[] = []): Promise<Tariff | null> {
+  const [row] = await db.sql<TariffRow>(`${SELECT} WHERE ${rest}`, values);
+  return row ? toTariff(row) : null;
+}
 
 /** A tariff, active or not; null when there is none. */
-export function findTariff(app: App, id: number): Promise<Tariff | null> {
-  return findTariffById(app.db, id);
+export function findTariff(app: Pick<App, 'db'>, id: number): Promise<Tariff | null> {
+  return selectTariff(app, 't.id = $1::bigint', [id]);
 }
 
 /**
@@ -19,15 +37,21 @@ export function findTariff(app: App, id: number): Promise<Tariff | null> {
  * after the rows of users and subscriptions were locked (spec 00, lock order).
  */
 export function lockTariff(t: App, id: number): Promise<Tariff | null> {
-  return lockTariffForShare(t.db, id);
+  return selectTariff(t, 't.id = $1::bigint FOR KEY SHARE OF t', [id]);
+}
+
+/** For changing or deleting it: waits for purchases that have locked it for share. */
+export function lockTariffForUpdate(t: App, id: number): Promise<Tariff | null> {
+  return selectTariff(t, 't.id = $1::bigint FOR UPDATE OF t', [id]);
 }
 
 /** The tariff that trials use: the flagged one, else `TRIAL_TARIFF_ID`, else null (spec 02 section 4.1). */
 export async function findTrialTariff(app: Pick<App, 'db' | 'settings'>): Promise<Tariff | null> {
-  const flagged = await findFlaggedTrialTariff(app.db);
+  // At most one has the flag (index `tariffs_one_trial`); it may be inactive.
+  const flagged = await selectTariff(app, 't.is_trial_available');
   if (flagged) return flagged;
   const id = app.settings.get('TRIAL_TARIFF_ID');
-  return id > 0 ? findTariffById(app.db, id) : null;
+  return id > 0 ? findTariff(app, id) : null;
 }
 
 /** Uuids of the squads that a subscription to the tariff gets, without any page limit (spec 02 H9). */
@@ -50,8 +74,14 @@ export async function listVisibleTariffs(app: App, primaryPromoGroup: Pick<Promo
 }
 
 /** Every active tariff, visible to everyone or not, by (display order, id). */
-export function listActiveTariffs(app: App): Promise<Tariff[]> {
-  return listAllTariffs(app.db, { activeOnly: true });
+export const listActiveTariffs = (app: App): Promise<Tariff[]> => tariffsInOrder(app, { activeOnly: true });
+
+/** Tariffs by (display order, id). */
+export async function tariffsInOrder({ db }: Pick<App, 'db'>, options: { activeOnly: boolean }): Promise<Tariff[]> {
+  const rows = await db.sql<TariffRow>(`${SELECT} WHERE t.is_active OR NOT $1::boolean ORDER BY t.display_order, t.id`, [
+    options.activeOnly,
+  ]);
+  return rows.map(toTariff);
 }
 
 /** Active tariffs by name. */

@@ -1,43 +1,14 @@
-import { allColumns, nestedRow, type Rows } from '../../core/db/columns.ts';
+import type { Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { type DatedServer, SERVER_COLUMNS, SERVER_ORDER } from './find-squads.ts';
 import type { ServerSquad } from './types.ts';
-
-/** A server with its dates, which only the administration shows. */
-export type DatedServer = ServerSquad & Pick<Rows['ServerSquad'], 'createdAt' | 'updatedAt'>;
-
-const COLUMNS = `${allColumns('ServerSquad').of('s')},
-  (SELECT coalesce(sum(t.users), 0)::int FROM squad_counters t WHERE t.squad_uuid = s.squad_uuid) AS current_users,
-  COALESCE((SELECT json_agg(g.promo_group_id ORDER BY g.promo_group_id)
-    FROM server_squad_promo_groups g WHERE g.server_squad_id = s.id), '[]') AS allowed_promo_group_ids`;
-
-const ORDER = 's.sort_order, s.display_name, s.id';
-
-export function listAll(db: Db, options: { availableOnly: boolean }): Promise<DatedServer[]> {
-  return db.sql<DatedServer>(`SELECT ${COLUMNS} FROM server_squads s WHERE s.is_available OR NOT $1::boolean ORDER BY ${ORDER}`, [
-    options.availableOnly,
-  ]);
-}
-
-/** SQL of every server as JSON for `serversOf`, in the usual order: for a statement that reads them beside other rows. */
-export const ALL_SERVERS_JSON = `(SELECT COALESCE(json_agg(a), '[]') FROM (SELECT ${COLUMNS} FROM server_squads s ORDER BY ${ORDER}) a)`;
-
-/** @param json read with `ALL_SERVERS_JSON` */
-export function serversOf(json: readonly object[]): DatedServer[] {
-  return json.map((server) => nestedRow('ServerSquad', server) as DatedServer);
-}
-
-export function findByUuids(db: Db, uuids: readonly string[]): Promise<DatedServer[]> {
-  return db.sql<DatedServer>(`SELECT ${COLUMNS} FROM server_squads s WHERE s.squad_uuid = ANY($1::text[]) ORDER BY ${ORDER}`, [
-    [...uuids],
-  ]);
-}
 
 export function countAll(db: Db): Promise<number> {
   return db.prisma.serverSquad.count();
 }
 
 export async function findById(db: Db, id: number): Promise<DatedServer | null> {
-  const [row] = await db.sql<DatedServer>(`SELECT ${COLUMNS} FROM server_squads s WHERE s.id = $1::bigint`, [id]);
+  const [row] = await db.sql<DatedServer>(`SELECT ${SERVER_COLUMNS} FROM server_squads s WHERE s.id = $1::bigint`, [id]);
   return row ?? null;
 }
 
@@ -58,7 +29,7 @@ export async function listPage(
   const pattern = filter.search ? `%${filter.search.replace(/[\\%_]/g, '\\$&')}%` : null;
   const [servers, [count]] = await Promise.all([
     db.sql<DatedServer>(
-      `SELECT ${COLUMNS} FROM server_squads s WHERE ${matches} ORDER BY ${ORDER} OFFSET $3::bigint LIMIT $4::bigint`,
+      `SELECT ${SERVER_COLUMNS} FROM server_squads s WHERE ${matches} ORDER BY ${SERVER_ORDER} OFFSET $3::bigint LIMIT $4::bigint`,
       [filter.availableOnly, pattern, page.offset, page.limit],
     ),
     db.sql<{ total: number }>(`SELECT count(*)::int AS total FROM server_squads s WHERE ${matches}`, [

@@ -5,8 +5,8 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
 import { type BoundField, checkBounds } from '../../core/field-bounds.ts';
 import { defaultPromoGroup, lockExistingGroupIds } from '../promo-groups/find-groups.ts';
+import type { DatedServer } from './find-squads.ts';
 import {
-  type DatedServer,
   deleteServers,
   findById,
   flipServerFlag,

@@ -6,20 +6,17 @@ import { refusal, ValidationError } from '../../core/errors.ts';
 import { type BoundField, checkBounds } from '../../core/field-bounds.ts';
 import { text } from '../messaging/texts.ts';
 import { listGroupNames, lockExistingGroupIds } from '../promo-groups/find-groups.ts';
-import { effectiveSquads } from './find-tariff.ts';
-import { listAll } from './server-repo.ts';
+import { listAvailableSquads, listSquads } from './find-squads.ts';
+import { effectiveSquads, findTariff, lockTariffForUpdate, tariffsInOrder } from './find-tariff.ts';
 import {
   countSubscriptionsByTariff,
   countSubscriptionsOf,
   deleteTariffRow,
-  findTariffById,
   flipTariffActive,
   flipTrialFlag,
   insertTariff,
   isTariffTableEmpty,
-  listAllTariffs,
   listTariffIds,
-  lockTariffById,
   lockTariffTable,
   orderTariffs,
   readTariffStats,
@@ -53,7 +50,7 @@ export async function createTariff(app: App, _actor: Actor, request: TariffReque
       { isTrialAvailable: false, now: t.clock.now() },
     );
     await replaceTariffGroups(t.db, id, await lockExistingGroupIds(t.db, promoGroupIds));
-    const tariff = (await findTariffById(t.db, id))!;
+    const tariff = (await findTariff(t, id))!;
     t.audit?.record({ resourceId: id, before: null, after: tariff });
     return tariff;
   });
@@ -67,12 +64,12 @@ export async function createTariff(app: App, _actor: Actor, request: TariffReque
 export async function changeTariff(app: App, _actor: Actor, tariffId: number, request: TariffRequest): Promise<Tariff> {
   const { promoGroupIds, ...values } = checked(request);
   return inTransaction(app, async (t) => {
-    const before = await lockTariffById(t.db, tariffId);
+    const before = await lockTariffForUpdate(t, tariffId);
     if (!before) throw tariffNotFound();
     const name = values.name === undefined ? {} : { name: values.name.trim() };
     await updateTariffRow(t.db, tariffId, { ...values, ...name }, t.clock.now());
     if (promoGroupIds) await replaceTariffGroups(t.db, tariffId, await lockExistingGroupIds(t.db, promoGroupIds));
-    const after = (await findTariffById(t.db, tariffId))!;
+    const after = (await findTariff(t, tariffId))!;
     t.audit?.record({ before, after });
     if (needsSquadSync(before, after)) {
       await t.jobs.send('provisioning.sync-squads', { tariffId }, { singletonKey: String(tariffId) });
@@ -190,7 +187,7 @@ export function deleteTariff(
 ): Promise<{ name: string; affectedSubscriptions: number }> {
   return inTransaction(app, async (t) => {
     // Waits for purchases in progress, which have locked the row for share; later ones find no tariff.
-    const tariff = await lockTariffById(t.db, tariffId);
+    const tariff = await lockTariffForUpdate(t, tariffId);
     if (!tariff) throw tariffNotFound();
     const counts = await countSubscriptionsOf(t.db, tariffId, t.clock.now());
     if (counts.running > 0) {
@@ -202,7 +199,6 @@ export function deleteTariff(
   });
 }
 
-/** A tariff in a list. */
 export interface ListedTariff {
   tariff: Tariff;
   /** Servers that a purchase gives; 0 = it cannot be sold (08 P5). */
@@ -213,8 +209,8 @@ export interface ListedTariff {
 /** Tariffs by (display order, id) with the numbers of servers and subscriptions each (spec 02 section 10). */
 export async function listTariffs(app: Pick<App, 'db'>, options: { includeInactive: boolean }): Promise<ListedTariff[]> {
   const [tariffs, servers, counts] = await Promise.all([
-    listAllTariffs(app.db, { activeOnly: !options.includeInactive }),
-    listAll(app.db, { availableOnly: true }),
+    tariffsInOrder(app, { activeOnly: !options.includeInactive }),
+    listAvailableSquads(app),
     countSubscriptionsByTariff(app.db, null),
   ]);
   return tariffs.map((tariff) => ({
@@ -235,10 +231,10 @@ export interface TariffForm {
 
 /** @throws AppError 404 'Tariff not found' */
 export async function readTariffForm(app: App, tariffId: number): Promise<TariffForm> {
-  const tariff = await findTariffById(app.db, tariffId);
+  const tariff = await findTariff(app, tariffId);
   if (!tariff) throw tariffNotFound();
   const [servers, promoGroups, counts] = await Promise.all([
-    listAll(app.db, { availableOnly: false }),
+    listSquads(app),
     listGroupNames(app.db),
     countSubscriptionsByTariff(app.db, tariff.id),
   ]);

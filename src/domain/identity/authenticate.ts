@@ -189,14 +189,8 @@ export async function authenticateMiniapp(app: App, initData: string): Promise<U
   return { kind: 'user', userId: user.id };
 }
 
-interface MyAccess {
-  permissions: string[];
-  roles: string[];
-  level: number;
-}
-
 /** What the caller may do; a config admin without roles may do everything (spec 01 section 5.3). */
-export async function readMyAccess(app: App, actor: UserActor): Promise<MyAccess> {
+export async function readMyAccess(app: App, actor: UserActor) {
   const [user, access] = await Promise.all([readSessionUser(app, actor.userId), readEffectiveAccess(app, actor.userId)]);
   if (access.roleIds.length === 0 && user && isConfigAdmin(app, user)) {
     return { permissions: ['*:*'], roles: ['superadmin'], level: TOP_LEVEL };

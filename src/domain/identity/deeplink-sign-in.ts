@@ -16,20 +16,12 @@ const botNotConfigured = refusal('bot_not_configured', 503, 'Bot not configured'
 const TOKEN_BYTES = 24;
 const MAX_DEVICE_LENGTH = 120;
 
-export interface DeepLink {
-  token: string;
-  /** Without `@`. */
-  botUsername: string;
-  /** Seconds. */
-  expiresIn: number;
-}
-
 /**
  * Begins a sign-in that is confirmed in the messenger's bot (spec 01 section 5.4).
  * @param client shown to the user before the confirmation
  * @throws AppError 503 'Service temporarily unavailable' | 503 'Bot not configured'
  */
-export async function requestDeepLink(app: App, client: { ip: string | null; device: string | null }): Promise<DeepLink> {
+export async function requestDeepLink(app: App, client: { ip: string | null; device: string | null }) {
   const token = urlSafeToken(app.random, TOKEN_BYTES);
   try {
     await storePending(app, token, {

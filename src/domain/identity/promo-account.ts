@@ -69,3 +69,9 @@ export async function syncPrimaryGroups(
     [userIds, removedGroupId, now],
   );
 }
+
+/** The offer that a personal discount came from, as a subquery with `id` and `effect_type`; none for a promo code's. */
+export function claimedOfferSql(userId: string, source: string): string {
+  return `(SELECT id, effect_type FROM discount_offers
+    WHERE user_id = ${userId} AND notification_type = ${source} AND claimed_at IS NOT NULL ORDER BY claimed_at DESC, id DESC LIMIT 1)`;
+}

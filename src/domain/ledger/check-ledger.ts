@@ -45,18 +45,13 @@ export interface LedgerCheckOptions {
   onFullStep?: (share: number) => void;
 }
 
-export interface LedgerCheckResult extends NewRows {
-  /** What is wrong now, at most 1000. */
-  problems: LedgerProblem[];
-}
-
 /**
  * Checks what is new since the last check, and a share of everything, so that all of it is checked once a week (spec 00, Ledger; spec 08
  * S7). Violations are stored until a check finds their rows in order, and logged as an error; nothing repairs them. Several instances can
  * check at the same time.
  * @throws what the database throws, after it was logged: the time of the last complete check then stays unchanged, which is an alarm
  */
-export async function runLedgerCheck(app: App, { signal, onFullStep }: LedgerCheckOptions = {}): Promise<LedgerCheckResult> {
+export async function runLedgerCheck(app: App, { signal, onFullStep }: LedgerCheckOptions = {}) {
   try {
     const { isLate, checkedAt } = await readLedgerHealth(app);
     if (isLate) app.log.error({ lastCheckedAt: checkedAt }, 'NO LEDGER CHECK WAS COMPLETED IN TIME');

@@ -33,7 +33,6 @@ export type SendOutcome =
 /** Sends the message to one recipient. Never throws for a failure of the messenger or the mail server. */
 export type Deliver = (recipient: ClaimedRecipient) => Promise<SendOutcome>;
 
-/** What one kind of mass send does. */
 export interface SendKind {
   /**
    * Who gets it: an SQL condition over `AUDIENCE_TABLES`.

@@ -131,7 +131,6 @@ export function deleteUnused(app: App, fileIds: readonly string[]): Promise<{ ro
   });
 }
 
-/** Which of these keys no row has. */
 export async function listKeysWithoutRow(db: Db, keys: readonly string[]): Promise<string[]> {
   const rows = await db.sql<{ key: string }>(
     `SELECT k.key FROM unnest($1::text[]) AS k (key) WHERE NOT EXISTS (SELECT 1 FROM media_files f WHERE f.storage_key = k.key)`,

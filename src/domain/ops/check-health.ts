@@ -31,16 +31,8 @@ export function describeHealth(app: App): Health {
   };
 }
 
-export interface PoolState {
-  size: number;
-  checkedOut: number;
-  checkedIn: number;
-  /** Share of the pool in use, 0..100. */
-  utilizationPercent: number;
-}
-
 /** The connection pool now: a pool never grows beyond its size, so there is no overflow. */
-export function describePool(app: App): PoolState {
+export function describePool(app: App) {
   const { size, inUse } = app.ports.instance.poolCounters();
   return { size, checkedOut: inUse, checkedIn: size - inUse, utilizationPercent: size === 0 ? 0 : (inUse / size) * 100 };
 }

@@ -17,12 +17,6 @@ const MAX_AGE_MS = 24 * HOUR_MS;
 const MAX_AHEAD_MS = 5 * MINUTE_MS;
 const MIN_SECRET = 32;
 
-export interface PanelWebhookReply {
-  status: number;
-  headers?: Readonly<Record<string, string>>;
-  body: { status: 'ok'; processed: boolean } | { status: 'error'; reason: string };
-}
-
 /** Whether the route of the panel's webhooks exists: it is switched on, and its secret is long enough. */
 export function isPanelWebhookOn({ settings }: App): boolean {
   return settings.get('VPNPANEL_WEBHOOK_ENABLED') && (settings.get('VPNPANEL_WEBHOOK_SECRET') ?? '').length >= MIN_SECRET;
@@ -34,7 +28,7 @@ export function isPanelWebhookOn({ settings }: App): boolean {
  * is acknowledged and dropped.
  * @returns 200 also for what has no effect (`processed: false`), 503 with `Retry-After` while the database is away
  */
-export async function receivePanelWebhook(app: App, request: PanelWebhookRequest): Promise<PanelWebhookReply> {
+export async function receivePanelWebhook(app: App, request: PanelWebhookRequest) {
   const { panelEvents } = app.ports;
   const verdict = panelEvents.receive(request);
   if (!verdict.accepted) {

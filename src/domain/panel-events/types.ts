@@ -10,7 +10,6 @@ export interface NoticeValues {
   device?: string;
 }
 
-/** A stored event. */
 export interface StoredEvent extends Pick<Rows['PanelEvent'], 'id' | 'event' | 'userId' | 'isLinkChanged' | 'happenedAt'> {
   data: PanelEventData;
 }

@@ -40,7 +40,6 @@ export async function insertCallback(db: Db, callback: NewCallback, trace: Reado
   ]);
 }
 
-/** Whether the event is stored. */
 export async function isCallbackStored(db: Db, provider: string, eventKey: string): Promise<boolean> {
   const where = { provider_eventKey: { provider, eventKey } };
   return (await db.prisma.providerCallback.findUnique({ where, select: { id: true } })) !== null;

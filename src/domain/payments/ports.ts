@@ -204,7 +204,6 @@ export interface CallbackReply {
 
 /** What the domain knows of an order that a provider asks about before it takes the money (CloudPayments' Check). */
 export interface CheckedOrder {
-  /** Kopeks. */
   amountKopeks: number;
   /** ISO 4217, upper case. */
   currency: string;

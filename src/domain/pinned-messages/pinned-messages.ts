@@ -89,15 +89,8 @@ export async function broadcastMessage(app: App, id: number): Promise<PublishedM
   return answered(app, made);
 }
 
-export interface UnpinResult {
-  unpinnedCount: number;
-  failedCount: number;
-  /** False: none was active, and nothing is unpinned. */
-  wasActive: boolean;
-}
-
 /** Deactivates the active message and unpins what was sent, in every chat. @throws AppError 429 */
-export async function unpinMessage(app: App): Promise<UnpinResult> {
+export async function unpinMessage(app: App) {
   const send = await inTransaction(app, async (t) => {
     await takeCooldown(t);
     await lockActivation(t.db);

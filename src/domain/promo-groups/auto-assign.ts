@@ -11,7 +11,6 @@ import { findGroupForSpending, insertMembership, lockSpender, replaceEarnedGroup
 interface EarnedGroup {
   groupId: number;
   groupName: string;
-  /** Kopeks. */
   thresholdKopeks: number;
   spentKopeks: number;
   previousGroupId: number | null;

@@ -244,13 +244,11 @@ export const defaultGroupNotDeletable = refusal('promo_group_is_default', 400, '
 /** A promo group that users get by their total spending. */
 interface LoyaltyTier {
   group: PromoGroup;
-  /** Kopeks. */
   thresholdKopeks: number;
 }
 
 export interface LoyaltyStatus {
   tiers: (LoyaltyTier & { isAchieved: boolean; isCurrent: boolean })[];
-  /** Kopeks. */
   spentKopeks: number;
   current: LoyaltyTier | null;
   next: LoyaltyTier | null;

@@ -265,14 +265,8 @@ export async function moveOnlyServers(db: Db, fromId: number, toId: number): Pro
   );
 }
 
-interface SpendingUser {
-  /** Kopeks of completed purchases. */
-  spentKopeks: number;
-  primaryGroupId: number | null;
-}
-
 /** Locks the user, which waits for the purchase that is being recorded. Null for an unknown user. */
-export async function lockSpender(db: Db, userId: number): Promise<SpendingUser | null> {
+export async function lockSpender(db: Db, userId: number) {
   const [user] = await db.sql<{ promoGroupId: number | null }>(
     'SELECT promo_group_id FROM users WHERE id = $1::int FOR NO KEY UPDATE',
     [userId],

@@ -130,15 +130,7 @@ interface StoredState {
   lastStepAt: string | null;
 }
 
-/** How the queue does. `pausedUntil`: nothing is tried before. */
-interface QueueState {
-  failingSince: Date | null;
-  failure: ReceiptFailure | null;
-  pausedUntil: Date | null;
-  lastStepAt: Date | null;
-}
-
-export async function readQueueState({ db }: Pick<App, 'db'>): Promise<QueueState> {
+export async function readQueueState({ db }: Pick<App, 'db'>) {
   const stored = (await readState<Partial<StoredState>>(db, KEY)) ?? {};
   return {
     failingSince: dateOf(stored.failingSince),

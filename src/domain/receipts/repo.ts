@@ -87,7 +87,6 @@ export async function insertReceipt(db: Db, { now, ...receipt }: NewReceipt): Pr
   return rows.length > 0;
 }
 
-/** The last receipt of a payment, locked. */
 export async function lockLastReceipt(db: Db, paymentId: number): Promise<Receipt | null> {
   const [row] = await db.sql<ReceiptRow>(
     `SELECT ${RECEIPT.of()} FROM receipts WHERE payment_id = $1::int ORDER BY sequence DESC LIMIT 1 FOR UPDATE`,
@@ -96,7 +95,6 @@ export async function lockLastReceipt(db: Db, paymentId: number): Promise<Receip
   return row ?? null;
 }
 
-/** A receipt, locked. */
 export async function lockReceipt(db: Db, id: number): Promise<Receipt | null> {
   const [row] = await db.sql<ReceiptRow>(`SELECT ${RECEIPT.of()} FROM receipts WHERE id = $1::int FOR UPDATE`, [id]);
   return row ?? null;

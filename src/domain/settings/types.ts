@@ -3,7 +3,6 @@ import type { Catalogue, SettingKey } from './catalogue/catalogue.ts';
 
 export type { SettingKey } from './catalogue/catalogue.ts';
 
-/** Any value of a setting. */
 export type SettingValue = string | number | boolean | null;
 
 interface ValueOfType {
@@ -62,7 +61,6 @@ export interface SettingCategory {
   key: string;
   label: string;
   description: string;
-  /** Number of settings in it. */
   items: number;
 }
 

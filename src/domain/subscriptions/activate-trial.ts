@@ -11,8 +11,7 @@ import { type InsufficientFundsRefusal, requireServers } from './purchase/insuff
 import type { SaleStart } from './purchase/types.ts';
 import { startTrial, TRIAL_REFUSAL_TEXTS, type TrialRefusal, trialPrice, trialRefusal } from './rules/trial.ts';
 import type { SubscriptionView } from './rules/view.ts';
-import { autopayDefaults } from './set-autopay.ts';
-import { subscriptionSettingsOf } from './settings.ts';
+import { autopayDefaults, subscriptionSettingsOf } from './settings.ts';
 import { readTrialTerms } from './trial-terms.ts';
 
 export const trialHasSubscription = refusal('subscription_exists', 400, TRIAL_REFUSAL_TEXTS.active_subscription);

@@ -88,7 +88,6 @@ export const subscriptionInactive = refusal('subscription_inactive', 400, 'Subsc
 export const noCountry = refusal('no_country', 400, 'At least one country must be selected');
 export const countryUnavailable = refusal('country_unavailable', 400, 'Country no-such is not available');
 
-/** Who chooses, for which subscription, from which servers. */
 interface ServerChoiceContext {
   user: PricedUser;
   settings: PricingSettings;

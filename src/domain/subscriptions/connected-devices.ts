@@ -18,13 +18,8 @@ export const notLower = refusal('not_lower', 400, 'New device limit must be less
 export const belowMinimum = refusal('below_minimum', 400, 'Cannot reduce below minimum device limit (<n>) for your tariff');
 export const noPanelUser = refusal('no_panel_user', 400, 'User UUID not found');
 
-export interface ConnectedDevices {
-  devices: PanelDevice[];
-  deviceLimit: number;
-}
-
 /** The devices that the panel has of the user; none when the panel does not answer (spec 02 section 5.5). @throws AppError 404 */
-export async function listConnectedDevices(app: App, actor: UserActor): Promise<ConnectedDevices> {
+export async function listConnectedDevices(app: App, actor: UserActor) {
   const { subscription, panelUuid } = await ownerOf(app, actor);
   return { devices: panelUuid === null ? [] : await devicesOrNone(app, panelUuid), deviceLimit: subscription.deviceLimit };
 }
@@ -58,19 +53,8 @@ export async function forgetAllDevices(app: App, actor: UserActor): Promise<{ me
   return { message: text(language, 'subscriptions.devices_forgotten', { count: deletedCount }), deletedCount };
 }
 
-export interface ReductionInfo {
-  available: boolean;
-  /** Why the limit cannot be lowered; absent when it can. */
-  reason?: string;
-  currentDeviceLimit: number;
-  minDeviceLimit: number;
-  /** By how many devices the limit can be lowered. */
-  canReduce: number;
-  connectedDevicesCount: number;
-}
-
 /** Whether the device limit can be lowered, and how far (spec 02 section 5.5). Never refuses. */
-export async function readReductionInfo(app: App, actor: UserActor): Promise<ReductionInfo> {
+export async function readReductionInfo(app: App, actor: UserActor) {
   const found = await findBuyerDetails(app.db, actor.userId);
   if (!found?.details) {
     const nothing = { currentDeviceLimit: 0, minDeviceLimit: 1, canReduce: 0, connectedDevicesCount: 0 };
@@ -90,22 +74,12 @@ export async function readReductionInfo(app: App, actor: UserActor): Promise<Red
 
 const NOT_FOR_TRIALS = 'Device reduction is not available for trial subscriptions';
 
-/** A device limit that was lowered. */
-export interface ReducedDevices {
-  /** In the user's language. */
-  message: string;
-  oldDeviceLimit: number;
-  newDeviceLimit: number;
-  /** How many devices the panel removed. */
-  devicesRemoved: number;
-}
-
 /**
  * Lowers the device limit, without a refund; devices beyond it are removed from the panel, those updated last first (spec 02 section
  * 5.5). The devices are read from the panel before the row changes; provisioning sends the limit after commit.
  * @throws AppError 404 | 400 | 502 when the panel does not answer
  */
-export async function reduceDevices(app: App, actor: UserActor, newLimit: number): Promise<ReducedDevices> {
+export async function reduceDevices(app: App, actor: UserActor, newLimit: number) {
   const { panelUuid, language } = await ownerOf(app, actor);
   const failure = text(language, 'errors.panel_update_failed');
   const devices = panelUuid === null ? [] : await atPanel(app, failure, () => app.ports.panel.listDevices(panelUuid));

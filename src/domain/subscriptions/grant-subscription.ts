@@ -8,14 +8,14 @@ import { recordPaidSubscription } from '../identity/first-purchase.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED } from './events.ts';
 import { applyManualChange } from './manual/manual-changes.ts';
+import type { StoredOrder } from './order.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { RENEWAL_NEEDS } from './renew-subscription.ts';
 import { insert, linkServers, lockByUser, update } from './repo.ts';
 import { ENDED_BY_DECISION, isPast } from './rules/status.ts';
 import { autopayPeriod, quoteRenewal, replaceSubscription } from './rules/terms.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
-import { autopayDefaults } from './set-autopay.ts';
-import { pricingSettingsOf } from './settings.ts';
+import { autopayDefaults, pricingSettingsOf } from './settings.ts';
 import { readTrialTerms } from './trial-terms.ts';
 import type { Subscription } from './types.ts';
 
@@ -76,10 +76,10 @@ export async function pickTrialSquads(t: App, named: readonly string[], all: rea
   return drawn ? [drawn.squadUuid] : [];
 }
 
-/** A tariff that was paid for outside the balance; days, kopeks. */
+/** A tariff that was paid for outside the balance; kopeks. */
 interface TariffDelivery {
   tariff: Tariff;
-  days: number;
+  order: StoredOrder;
   amountKopeks: number;
   /** The revenue row. */
   transactionId: number | null;
@@ -99,7 +99,8 @@ export async function deliverTariff(
   current: Subscription | null,
   delivery: TariffDelivery,
 ): Promise<Subscription> {
-  const { tariff, days } = delivery;
+  const { tariff } = delivery;
+  const days = delivery.order.periodDays;
   const now = t.clock.now();
   const terms = { days, isTrial: false, trafficLimitGb: tariff.trafficLimitGb, deviceLimit: tariff.deviceLimit };
   const squads = await effectiveSquadsOf(t, tariff);

@@ -35,6 +35,9 @@ export type OrderOf<Kind extends Order['kind']> = Extract<Order, { kind: Kind }>
 /** What the buyer chooses in a request whose kind is known. It is what repeats of an idempotency key are compared by. */
 export type Choice<Kind extends Order['kind']> = Omit<OrderOf<Kind>, 'kind'>;
 
+/** A sold tariff as stored until it is delivered; null = the tariff was deleted meanwhile. */
+export type StoredOrder = Omit<OrderOf<'gift' | 'landing'>, 'tariffId'> & { tariffId: number | null };
+
 /** Bought from the balance for the buyer's own subscription, by `completeSale`. */
 export type SoldOrder = Exclude<Order, OrderOf<'gift' | 'landing'>>;
 

@@ -19,8 +19,7 @@ import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelect
 import { daysUsed } from './rules/status.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
-import { autopayDefaults } from './set-autopay.ts';
-import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import { autopayDefaults, pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
 export const classicModeDisabled = refusal(

@@ -20,8 +20,7 @@ import { daysUsed } from './rules/status.ts';
 import { planTariffPurchase, purchasedPeriod, quotedTariff } from './rules/tariff-purchase.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
-import { autopayDefaults } from './set-autopay.ts';
-import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import { autopayDefaults, pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 
 export const tariffNotAvailable = refusal('tariff_not_available', 403, 'This tariff is not available for your promo group');
 export const periodUnavailable = refusal('period_unavailable', 400, {

@@ -109,19 +109,11 @@ function trafficPackages(settings: PricingSettings, tariff: Tariff | null): Omit
     .map(({ gb, priceKopeks }) => ({ gb, priceKopeks }));
 }
 
-/** What a trial would give: days, GB (0 = unlimited), devices, kopeks. */
-export interface TrialInfo {
-  isAvailable: boolean;
-  durationDays: number;
-  trafficLimitGb: number;
-  deviceLimit: number;
-  requiresPayment: boolean;
-  priceKopeks: number;
-  reasonUnavailable: string | null;
-}
-
-/** Whether the user may take a trial and what it gives; the same test as taking one (spec 02 sections 5.1 and 5.7). */
-export async function readTrialInfo(app: App, actor: UserActor): Promise<TrialInfo> {
+/**
+ * Whether the user may take a trial and what it gives; the same test as taking one (spec 02 sections 5.1 and 5.7).
+ * @returns what a trial would give: days, GB (0 = unlimited), devices, kopeks
+ */
+export async function readTrialInfo(app: App, actor: UserActor) {
   const { buyer, details } = await requireBuyerDetails(app, actor);
   const settings = subscriptionSettingsOf(app);
   const terms = await readTrialTerms(app);

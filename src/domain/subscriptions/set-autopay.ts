@@ -7,17 +7,8 @@ import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { update } from './repo.ts';
-import type { SubscriptionChanges } from './types.ts';
 
 export const autopayNotForDaily = refusal('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
-
-export interface AutopaySetting {
-  /** A sentence in the user's language. */
-  message: string;
-  subscriptionId: number;
-  autopayEnabled: boolean;
-  autopayDaysBefore: number;
-}
 
 /**
  * Sets autopay: renewal from the balance, without the user (spec 02 section 5.6).
@@ -25,12 +16,7 @@ export interface AutopaySetting {
  * @param daysBefore 1..30; null = unchanged
  * @throws AppError 404 `No subscription found` | 400 when switched on for a daily tariff
  */
-export function setAutopay(
-  app: App,
-  actor: UserActor,
-  enabled: boolean | null,
-  daysBefore: number | null,
-): Promise<AutopaySetting> {
+export function setAutopay(app: App, actor: UserActor, enabled: boolean | null, daysBefore: number | null) {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, actor.userId);
     if (!start) throw userNotFound();
@@ -58,12 +44,4 @@ const OFFERED = [1, 3, 7, 14];
 export function autopayDayOptions(defaultDays: number, currentDays: number | null): number[] {
   const all = new Set([...OFFERED, defaultDays, ...(currentDays === null ? [] : [currentDays])]);
   return [...all].filter((days) => days > 0).sort((a, b) => a - b);
-}
-
-/** Autopay of a new subscription (spec 02 section 1.1). */
-export function autopayDefaults({ settings }: Pick<App, 'settings'>): SubscriptionChanges {
-  return {
-    autopayEnabled: settings.get('DEFAULT_AUTOPAY_ENABLED'),
-    autopayDaysBefore: settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
-  };
 }

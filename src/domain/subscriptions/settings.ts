@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { pricingSettingsFrom } from '../pricing/settings.ts';
 import type { PricingSettings } from '../pricing/types.ts';
-import type { SubscriptionSettings } from './types.ts';
+import type { SubscriptionChanges, SubscriptionSettings } from './types.ts';
 
 /** What prices depend on, from the settings as they are now (spec 02 section 14). */
 export function pricingSettingsOf(app: App): PricingSettings {
@@ -65,4 +65,12 @@ export function subscriptionSettingsOf(app: App): SubscriptionSettings {
 /** Milliseconds between two rounds of the jobs that watch subscriptions. */
 export function monitoringIntervalMs(app: App): number {
   return Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS;
+}
+
+/** Autopay of a new subscription (spec 02 section 1.1). */
+export function autopayDefaults({ settings }: Pick<App, 'settings'>): SubscriptionChanges {
+  return {
+    autopayEnabled: settings.get('DEFAULT_AUTOPAY_ENABLED'),
+    autopayDaysBefore: settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'),
+  };
 }

@@ -30,8 +30,7 @@ import { reactivatedStatus } from './rules/status.ts';
 import { extendSubscription, replaceSubscription } from './rules/terms.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
-import { autopayDefaults } from './set-autopay.ts';
-import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+import { autopayDefaults, pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription, SubscriptionChanges } from './types.ts';
 
 export const trafficUnlimited = refusal('traffic_unlimited', 400, 'Cannot add traffic to unlimited subscription');

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/clock.ts';
+import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { readState, writeState } from '../../core/service-state.ts';
 import { drop, peek, putIfAbsent } from '../../core/short-lived.ts';
@@ -8,7 +9,6 @@ import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
 import type { Release } from './ports.ts';
-import { insertNotice } from './repo.ts';
 
 /** `bot` is this service, `cabinet` its pages. */
 type Project = 'bot' | 'cabinet';
@@ -146,4 +146,14 @@ export function isNewer(version: string, other: string): boolean {
   const [a, b] = [partsOf(version), partsOf(other)];
   const at = a.findIndex((part, index) => part !== b[index]);
   return at >= 0 && a[at]! > b[at]!;
+}
+
+/** @returns whether nobody was notified of this release before; of several callers at once, one gets true */
+async function insertNotice(db: Db, repo: string, tag: string, now: Date): Promise<boolean> {
+  const rows = await db.sql(
+    `INSERT INTO release_notices (repo, tag, created_at) VALUES ($1, $2, $3::timestamptz)
+     ON CONFLICT (repo, tag) DO NOTHING RETURNING repo`,
+    [repo, tag, now],
+  );
+  return rows.length > 0;
 }

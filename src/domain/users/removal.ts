@@ -59,18 +59,13 @@ export async function deleteUserRow(app: App, actor: AdminActor, userId: number,
   app.log.info({ userId, byUserId: actor.userId, reason }, 'admin users: row deleted');
 }
 
-interface DisabledUser {
-  isSubscriptionDisabled: boolean;
-  panel: PanelAttempt;
-}
-
 /**
  * Blocks a user, whose access at the panel ends, and switches the subscription off unless it is paid and running (spec 01 section 11.2);
  * that one has access again when the user is unblocked (08 P15). One that was switched off stays off: a daily subscription that stopped
  * for insufficient funds would otherwise be resumed automatically.
  * @throws AppError 404 'User not found' | 403 (spec 01 H5)
  */
-export async function disableUser(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<DisabledUser> {
+export async function disableUser(app: App, actor: AdminActor, userId: number, reason: string | null) {
   await guardTarget(app, actor, userId, 'removal');
   const { disabledId, pushedId } = await inTransaction(app, async (t) => {
     const user = await lockUser(t.db, userId);
@@ -96,13 +91,6 @@ function auditView({ status, autopayEnabled, isDailyPaused }: Subscription) {
   return { subscription: status, autopayEnabled, isDailyPaused };
 }
 
-interface ErasedUser {
-  isErased: boolean;
-  panel: PanelAttempt;
-  /** The panel user is still to be deleted by the queue. */
-  isPanelPending: boolean;
-}
-
 /**
  * Erases an account (spec 01 section 11.2, H18): all personal data is deleted, transactions, payments and ledger remain with an
  * anonymised user, and the remaining balance, with what pending withdrawal requests held, is written off by a movement. All or nothing in the database; if requested, the panel user is
@@ -115,7 +103,7 @@ export async function eraseUser(
   actor: AdminActor,
   userId: number,
   request: { deletesFromPanel: boolean; reason: string | null },
-): Promise<ErasedUser> {
+) {
   await guardTarget(app, actor, userId, 'removal');
   let before: { panelUuid: string | null; hadSubscription: boolean };
   try {

@@ -1,27 +1,13 @@
-import type { Actor } from '../../core/actor.ts';
-import { actorKey } from '../../core/actor.ts';
+import { type Actor, actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { type Changes, givenFields } from '../../core/changes.ts';
 import { addMs } from '../../core/clock.ts';
+import { columns, plainRow, type Rows } from '../../core/db/columns.ts';
+import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal, ValidationError } from '../../core/errors.ts';
 import { assertAllowedUrl, BlockedAddressError } from '../../core/http/address-guard.ts';
-import {
-  countDeliveries,
-  countWebhooks,
-  deleteDeliveriesBefore,
-  deleteWebhook as deleteWebhookRow,
-  findDelivery,
-  findWebhook,
-  insertWebhook,
-  listAttempts,
-  listDeliveries,
-  listWebhooks,
-  type Page,
-  readStats,
-  updateWebhook,
-  type WebhookChanges,
-  type WebhookFilter,
-} from './repo.ts';
+import { isRowId } from '../../core/row-id.ts';
 import { KEEP_DELIVERIES_MS } from './rules.ts';
 import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookEventType, WebhookStats } from './types.ts';
 
@@ -41,7 +27,10 @@ export interface WebhookRequest {
 
 /** Webhooks, newest first (spec 06 section 3). A page past the end is empty. */
 export async function getWebhooks(app: App, filter: WebhookFilter, page: Page): Promise<{ items: Webhook[]; total: number }> {
-  const [items, total] = await Promise.all([listWebhooks(app.db, filter, page), countWebhooks(app.db, filter)]);
+  const [items, total] = await Promise.all([
+    listRows(app.db, filter, page),
+    app.db.prisma.webhook.count({ where: givenFields(filter) }),
+  ]);
   return { items, total };
 }
 
@@ -56,7 +45,10 @@ export async function getWebhook(app: App, webhookId: number): Promise<Webhook> 
  */
 export async function createWebhook(app: App, _actor: Actor, request: WebhookRequest): Promise<Webhook> {
   checkUrl(app, request.url);
-  const made = await insertWebhook(app.db, { ...request, secret: request.secret || null }, app.clock.now());
+  const { secret, description = null, ...given } = request;
+  const now = app.clock.now();
+  const data = { ...given, secret: secret || null, description, createdAt: now, updatedAt: now };
+  const made = await app.db.prisma.webhook.create({ data, omit: OMITTED });
   app.audit?.record({ resourceId: made.id, before: null, after: auditFieldsOf(made) });
   return made;
 }
@@ -73,7 +65,7 @@ export async function changeWebhook(app: App, _actor: Actor, webhookId: number, 
 /** Deletes the webhook with its deliveries. @throws AppError 404 'Webhook not found' */
 export async function deleteWebhook(app: App, _actor: Actor, webhookId: number): Promise<void> {
   const before = await getWebhook(app, webhookId);
-  if (!(await deleteWebhookRow(app.db, webhookId))) notFound();
+  if ((await app.db.prisma.webhook.deleteMany({ where: { id: webhookId } })).count === 0) notFound();
   app.audit?.record({ before: auditFieldsOf(before), after: null });
 }
 
@@ -94,16 +86,17 @@ export async function getDeliveries(
 ): Promise<{ items: WebhookDelivery[]; total: number }> {
   await getWebhook(app, webhookId);
   const [items, total] = await Promise.all([
-    listDeliveries(app.db, webhookId, status, page),
-    countDeliveries(app.db, webhookId, status),
+    listDeliveryRows(app.db, webhookId, status, page),
+    app.db.prisma.webhookDelivery.count({ where: { webhookId, ...(status !== null && { status }) } }),
   ]);
   return { items, total };
 }
 
-/** A delivery with every attempt made so far. @throws AppError 404 'Delivery not found' */
+/** A delivery with its attempts, the first thousand, oldest first. @throws AppError 404 'Delivery not found' */
 export async function getDelivery(app: App, deliveryId: number): Promise<WebhookDelivery & { attempts: WebhookAttempt[] }> {
   const delivery = (await findDelivery(app.db, deliveryId)) ?? deliveryNotFound();
-  return { ...delivery, attempts: await listAttempts(app.db, deliveryId) };
+  const attempts = { where: { deliveryId }, orderBy: { id: 'asc' }, take: 1_000, omit: { deliveryId: true } } as const;
+  return { ...delivery, attempts: await app.db.prisma.webhookAttempt.findMany(attempts) };
 }
 
 /**
@@ -158,4 +151,91 @@ function notFound(): never {
 
 function deliveryNotFound(): never {
   throw webhookDeliveryNotFound();
+}
+
+/** Columns that never leave the repository; `WEBHOOK` and `DELIVERY` are the others. */
+const OMITTED = { secret: true, failingSince: true } as const;
+const OMITTED_OF_DELIVERY = { eventId: true, claimedUntil: true } as const;
+
+const WEBHOOK = columns('Webhook', [
+  ...(['id', 'name', 'url', 'eventType', 'isActive', 'description', 'createdAt', 'updatedAt', 'lastTriggeredAt'] as const),
+  ...(['failureCount', 'successCount'] as const),
+]);
+const DELIVERY = columns('WebhookDelivery', [
+  ...(['id', 'webhookId', 'eventType', 'payload', 'responseStatus', 'responseBody', 'status', 'errorMessage'] as const),
+  ...(['attemptNumber', 'createdAt', 'deliveredAt', 'nextRetryAt'] as const),
+]);
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** Exact values; null or absent = any. */
+type WebhookFilter = Changes<Pick<Webhook, 'eventType' | 'isActive'>>;
+
+const WEBHOOK_FILTER = '($1::text IS NULL OR event_type = $1::text) AND ($2::boolean IS NULL OR is_active = $2::boolean)';
+
+function listRows(db: Db, { eventType = null, isActive = null }: WebhookFilter, page: Page): Promise<Webhook[]> {
+  return db.sql<Webhook>(
+    `SELECT ${WEBHOOK.of()} FROM webhooks WHERE ${WEBHOOK_FILTER} ORDER BY created_at DESC, id DESC LIMIT $3::int OFFSET $4::bigint`,
+    [eventType, isActive, page.limit, page.offset],
+  );
+}
+
+async function findWebhook(db: Db, id: number): Promise<Webhook | null> {
+  return isRowId(id) ? db.prisma.webhook.findUnique({ where: { id }, omit: OMITTED }) : null;
+}
+
+/** Null and absent = unchanged; an empty secret removes it. */
+type WebhookChanges = Changes<Pick<Rows['Webhook'], 'name' | 'url' | 'secret' | 'description' | 'isActive'>>;
+
+/** Switching a webhook on starts the count of its failing days again. @returns null when there is none */
+async function updateWebhook(db: Db, id: number, changes: WebhookChanges, now: Date): Promise<Webhook | null> {
+  const { secret, ...given } = givenFields(changes);
+  const data = {
+    ...given,
+    ...(secret !== undefined && { secret: secret || null }),
+    ...(given.isActive && { failingSince: null }),
+    updatedAt: now,
+  };
+  const [webhook] = await db.prisma.webhook.updateManyAndReturn({ where: { id }, data, omit: OMITTED });
+  return webhook ?? null;
+}
+
+async function readStats(db: Db): Promise<Omit<WebhookStats, 'successRate'>> {
+  const [row] = await db.sql<Omit<WebhookStats, 'successRate'>>(
+    `SELECT w.total AS total_webhooks, w.active AS active_webhooks, d.total AS total_deliveries,
+            d.success AS successful_deliveries, d.failed AS failed_deliveries
+     FROM (SELECT count(*)::int AS total, (count(*) FILTER (WHERE is_active))::int AS active FROM webhooks) w,
+          (SELECT count(*)::int AS total, (count(*) FILTER (WHERE status = 'success'))::int AS success,
+                  (count(*) FILTER (WHERE status = 'failed'))::int AS failed FROM webhook_deliveries) d`,
+  );
+  return row!;
+}
+
+const DELIVERY_FILTER = 'webhook_id = $1::bigint AND ($2::text IS NULL OR status = $2::text)';
+
+function listDeliveryRows(db: Db, webhookId: number, status: string | null, page: Page): Promise<WebhookDelivery[]> {
+  return db.sql<WebhookDelivery>(
+    `SELECT ${DELIVERY.of()} FROM webhook_deliveries WHERE ${DELIVERY_FILTER}
+     ORDER BY created_at DESC, id DESC LIMIT $3::int OFFSET $4::bigint`,
+    [webhookId, status, page.limit, page.offset],
+  );
+}
+
+async function findDelivery(db: Db, id: number): Promise<WebhookDelivery | null> {
+  if (!isRowId(id)) return null;
+  const row = await db.prisma.webhookDelivery.findUnique({ where: { id }, omit: OMITTED_OF_DELIVERY });
+  return row && plainRow('WebhookDelivery', row);
+}
+
+/** Deletes up to `limit` deliveries created before `before`, with their attempts. @returns the number */
+async function deleteDeliveriesBefore(db: Db, before: Date, limit: number): Promise<number> {
+  const rows = await db.sql(
+    `DELETE FROM webhook_deliveries WHERE id IN (
+       SELECT id FROM webhook_deliveries WHERE created_at < $1::timestamptz ORDER BY created_at LIMIT $2::int) RETURNING id`,
+    [before, limit],
+  );
+  return rows.length;
 }

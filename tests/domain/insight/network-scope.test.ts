@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
+import { listScopeIds } from '../../../src/domain/insight/network/read-network.ts';
 import type { Scope } from '../../../src/domain/insight/network/repo.ts';
-import { listScopeIds } from '../../../src/domain/insight/network/scope-repo.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const USERS = 300;

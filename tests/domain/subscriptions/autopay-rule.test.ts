@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { listDue } from '../../../src/domain/subscriptions/autopay/repo.ts';
+import { listDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
 import { lockSaleStart } from '../../../src/domain/subscriptions/purchase/repo.ts';
 import { RENEWAL_NEEDS } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { isAutopayDue } from '../../../src/domain/subscriptions/rules/autopay.ts';

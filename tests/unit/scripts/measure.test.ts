@@ -5,7 +5,7 @@ import { findDuplicateBlocks } from '../../../scripts/measure/duplicate-blocks.t
 import { countFieldPlaces, median } from '../../../scripts/measure/field-places.ts';
 import { countMappingLines, mappingKind } from '../../../scripts/measure/mapping-lines.ts';
 import { countReachedLines } from '../../../scripts/measure/reached-lines.ts';
-import { procedures } from '../../../scripts/measure/read-operations.ts';
+import { procedures, tracePurchase } from '../../../scripts/measure/read-operations.ts';
 
 describe('mappingKind', () => {
   it.each([
@@ -95,6 +95,37 @@ it('reads the procedures of a router with the names that they use', () => {
   ]);
   expect([...found[0]!.words]).toEqual(expect.arrayContaining(['List', 'toList', 'listAll']));
   expect([...found[0]!.words]).not.toContain('Draft');
+});
+
+it('follows a purchase through what is called, not through types', () => {
+  const domain = 'src/domain/subscriptions/';
+  const files = [
+    {
+      path: 'src/routers/cabinet/subscription-purchase.router.ts',
+      text: `import { purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
+router({ purchaseTariff: base.mutation(({ ctx }) => purchaseTariff(ctx.app)) });`,
+    },
+    {
+      path: `${domain}purchase-tariff.ts`,
+      text: `import type { Order } from './order.ts';
+import { completeSale } from './purchase/complete-sale.ts';
+import { update } from './repo.ts';
+export function purchaseTariff(order: Order) { return completeSale(order); }
+export const other = () => update();`,
+    },
+    {
+      path: `${domain}purchase/complete-sale.ts`,
+      text: "export { writeSale as completeSale } from './repo.ts';",
+    },
+    { path: `${domain}purchase/repo.ts`, text: 'export const writeSale = () => 1;' },
+  ];
+  const isReached = (name: string) => tracePurchase('.', files).some((path) => path.endsWith(name));
+  expect(['purchase-tariff.ts', 'complete-sale.ts', 'order.ts', 'subscriptions/repo.ts'].map(isReached)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 it('counts what a document leaves undescribed', () => {

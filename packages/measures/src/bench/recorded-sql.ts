@@ -1,8 +1,8 @@
 /** Records the SQL of the service's queries, so that the baseline runs the same statements without a copy. */
 import type { Db } from '../../../../src/core/db/db.ts';
 import { findById, findPasswordUser } from '../../../../src/domain/identity/repo.ts';
-import { insertSession } from '../../../../src/domain/identity/sessions/repo.ts';
-import { countByDay, countDirectly, listTransactions } from '../../../../src/domain/ledger/repo.ts';
+import { insertSession } from '../../../../src/domain/identity/sessions/sessions.ts';
+import { countByDay, countDirectly, listRows } from '../../../../src/domain/ledger/transactions.ts';
 import { findViewByEitherId } from '../../../../src/domain/users/account/view-repo.ts';
 import { countUsers, listNewest } from '../../../../src/domain/users/list/repo.ts';
 import { countByStatus, listInOrder } from '../../../../src/domain/users/list/sorted-repo.ts';
@@ -53,9 +53,9 @@ export async function recordSql(): Promise<RecordedSql> {
     userById: await textOf((db) => findById(db, 1)),
     countUsers: await textOf((db) => countUsers(db, everyone)),
     newestUsers: await textOf((db) => listNewest(db, everyone, { limit: 50, offset: 0 }, 1_000_000, now)),
-    newestTransactions: await textOf((db) => listTransactions(db, {}, 50, 0)),
+    newestTransactions: await textOf((db) => listRows(db, {}, 50, 0)),
     countTransactions: await textOf((db) => countByDay(db, {}, { from: null, to: null })),
-    transactionsOfUser: await textOf((db) => listTransactions(db, { userId: 1 }, 50, 0)),
+    transactionsOfUser: await textOf((db) => listRows(db, { userId: 1 }, 50, 0)),
     passwordUser: await textOf((db) => findPasswordUser(db, 'a@b.org')),
     insertSession: await textOf((db) =>
       insertSession(db, { userId: 1, tokenHash: '', familyId: '', deviceInfo: null, expiresAt: now, now }),

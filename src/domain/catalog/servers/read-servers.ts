@@ -1,20 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import { listGroupNames, listPromoGroups } from '../../promo-groups/find-groups.ts';
 import type { PromoGroup } from '../../promo-groups/types.ts';
+import { countSquadHolders, type DatedServer, listAvailableSquads, listSquads } from '../find-squads.ts';
 import { isFull } from '../find-tariff.ts';
-import { type DatedServer, findById, listAll, listPage, type ServerFilter } from '../server-repo.ts';
+import { findById, listPage, type ServerFilter } from '../server-repo.ts';
 import { serverNotFound } from '../servers.ts';
 import type { ServerSquad } from '../types.ts';
-import {
-  countSubscriptionsWith,
-  listServerUsers,
-  listTariffsUsing,
-  readServerTotals,
-  type ServerTotals,
-  type ServerUser,
-} from './stats-repo.ts';
+import { listServerUsers, listTariffsUsing, readServerTotals, type ServerTotals, type ServerUser } from './stats-repo.ts';
 
-export type { DatedServer } from '../server-repo.ts';
+export type { DatedServer } from '../find-squads.ts';
 export type { ServerTotals, ServerUser } from './stats-repo.ts';
 
 /** A server with the promo groups that may use it, by id. */
@@ -22,7 +16,7 @@ export type ServerWithGroups = DatedServer & { promoGroups: PromoGroup[] };
 
 /** Every server for the administration, by (sort order, display name, id) (spec 02 H16: all of them). */
 export function listServers(app: App, options: { includeUnavailable: boolean }): Promise<DatedServer[]> {
-  return listAll(app.db, { availableOnly: !options.includeUnavailable });
+  return options.includeUnavailable ? listSquads(app) : listAvailableSquads(app);
 }
 
 /** A page of servers with their promo groups, and the number of all that match (spec 02 section 8). */
@@ -58,7 +52,7 @@ export async function readServerForm(app: App, serverId: number): Promise<Server
   if (!server) throw serverNotFound();
   const [promoGroups, { active }, tariffsUsing] = await Promise.all([
     listGroupNames(app.db),
-    countSubscriptionsWith(app.db, server.squadUuid),
+    countSquadHolders(app, server.squadUuid),
     listTariffsUsing(app.db, server.squadUuid),
   ]);
   return { server, promoGroups, activeSubscriptions: active, tariffsUsing };
@@ -71,7 +65,7 @@ export async function serverStats(
 ): Promise<DatedServer & { activeSubscriptions: number; trialSubscriptions: number; usagePercent: number | null }> {
   const server = await findById(app.db, serverId);
   if (!server) throw serverNotFound();
-  const { active, trial } = await countSubscriptionsWith(app.db, server.squadUuid);
+  const { active, trial } = await countSquadHolders(app, server.squadUuid);
   const usagePercent = server.maxUsers ? Math.round((server.currentUsers * 1000) / server.maxUsers) / 10 : null;
   return { ...server, activeSubscriptions: active, trialSubscriptions: trial, usagePercent };
 }

@@ -22,16 +22,6 @@ export async function readServerTotals(db: Db): Promise<ServerTotals> {
   return row!;
 }
 
-/** Active and trial subscriptions that have the squad, and the active ones among them that are trials. */
-export async function countSubscriptionsWith(db: Db, squadUuid: string): Promise<{ active: number; trial: number }> {
-  const [row] = await db.sql<{ active: number; trial: number }>(
-    `SELECT count(*)::int AS active, count(*) FILTER (WHERE is_trial AND status = 'active')::int AS trial
-     FROM subscriptions WHERE connected_squads @> $1::jsonb AND status IN ('active', 'trial')`,
-    [JSON.stringify([squadUuid])],
-  );
-  return row!;
-}
-
 /** Names of the tariffs that list the squad. */
 export async function listTariffsUsing(db: Db, squadUuid: string): Promise<string[]> {
   const rows = await db.sql<{ name: string }>(

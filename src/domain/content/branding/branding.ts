@@ -136,15 +136,8 @@ export function viewBranding(app: App, { name: stored, hasCustomLogo }: Branding
   };
 }
 
-interface EmailAuth {
-  /** Accounts with e-mail and password can be made and used. */
-  readonly enabled: boolean;
-  /** New addresses must be confirmed before the first sign-in. */
-  readonly verificationEnabled: boolean;
-}
-
 /** What the sign-in page of the cabinet offers; the values that sign-in itself uses, from memory. */
-export function readEmailAuth({ settings }: App): EmailAuth {
+export function readEmailAuth({ settings }: App) {
   return {
     enabled: settings.get('CABINET_EMAIL_AUTH_ENABLED'),
     verificationEnabled: settings.get('CABINET_EMAIL_VERIFICATION_ENABLED'),

@@ -67,17 +67,12 @@ const DECLARED: Readonly<Record<string, ImageType>> = {
 
 export const invalidLogoType = refusal('invalid_logo_type', 400, 'Invalid file type. Allowed: PNG, JPEG, WebP, SVG');
 
-interface PreparedLogo {
-  contentType: ImageType;
-  content: Buffer;
-}
-
 /**
  * Checks an upload and makes what is stored of it: an SVG image without anything active, a large image smaller, every other one as it is. The
  * type is what the bytes are, and must be the declared one (spec 05 section 14). It works in a thread and takes long, so not in a transaction.
  * @throws AppError 400
  */
-async function prepareLogo(file: UploadedFile): Promise<PreparedLogo> {
+async function prepareLogo(file: UploadedFile) {
   const contentType = Object.hasOwn(DECLARED, file.contentType) ? DECLARED[file.contentType] : undefined;
   if (!contentType) throw invalidLogoType();
   if (file.isTruncated || file.content.length > MAX_LOGO_BYTES) throw logoTooLarge();

@@ -264,7 +264,6 @@ export async function readCabinetLayout(app: App): Promise<FilledRow[]> {
   return fillRows(await readMenu(app));
 }
 
-/** The looks of the sections. */
 export async function readButtonLooks(app: App): Promise<SectionLooks> {
   return (await readMenu(app)).styles;
 }

@@ -58,16 +58,8 @@ interface PublishedFaq extends FaqSource<FaqPage> {
   pages: readonly FaqPage[];
 }
 
-export interface FaqView {
-  requestedLanguage: string;
-  language: string;
-  /** Whether a stored switch hides the questions. */
-  isSwitchedOff: boolean;
-  pages: readonly FaqPage[];
-}
-
 /** Active questions of the language, else of the default one. */
-export async function readPublishedFaq(app: App, language: string): Promise<FaqView> {
+export async function readPublishedFaq(app: App, language: string) {
   const languages = pageLanguages(app, language);
   const { language: shown, isSwitchedOff, pages } = chooseFaq(await cachedFaq(app), languages, true);
   return { requestedLanguage: languages.requested, language: shown, isSwitchedOff, pages };

@@ -106,7 +106,6 @@ export function listDocuments(db: Db, kind: DocumentKind): Promise<LegalDocument
   return db.sql<LegalDocument>(`SELECT ${DOCUMENT.of()} FROM legal_documents WHERE kind = $1 ORDER BY language`, [kind]);
 }
 
-/** The documents of a kind in these languages. */
 export function findDocuments(db: Db, kind: DocumentKind, languages: readonly string[]): Promise<LegalDocument[]> {
   return db.sql<LegalDocument>(`SELECT ${DOCUMENT.of()} FROM legal_documents WHERE kind = $1 AND language = ANY($2::text[])`, [
     kind,

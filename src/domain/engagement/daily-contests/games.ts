@@ -99,7 +99,6 @@ interface GameRules<Template extends z.ZodObject, Round extends z.ZodObject> {
   template: Template;
   /** Payload of a round, with the solution. */
   round: Round;
-  /** Draws a round. */
   draw(template: z.output<Template>, random: Random): z.output<Round>;
   /** What the player sees. It must not contain or reveal the solution. */
   show(round: z.output<Round>, random: Random): Record<string, unknown>;

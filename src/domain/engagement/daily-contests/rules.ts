@@ -7,7 +7,6 @@ import type { ContestRound, ContestTemplate } from './types.ts';
 const MAX_PRIZE_DAYS = 36_500;
 /** Ten years. */
 export const MAX_COOLDOWN_HOURS = 87_600;
-/** Kopeks. */
 const MAX_PRIZE_KOPEKS = 1_000_000_000;
 
 export type Prize = { kind: 'days'; days: number } | { kind: 'balance'; kopeks: number } | { kind: 'custom' };

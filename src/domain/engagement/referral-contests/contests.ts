@@ -201,16 +201,8 @@ export async function listContestEvents(
   return listEvents(app.db, contest.id, page);
 }
 
-interface ContestStatistics {
-  totalParticipants: number;
-  totalInvited: number;
-  totalPaidAmount: number;
-  totalUnpaid: number;
-  participants: LeaderboardEntry[];
-}
-
 /** All participants in the order of the leaderboard, and their sums. @throws AppError 404 */
-export async function readContestStatistics(app: App, id: number): Promise<ContestStatistics> {
+export async function readContestStatistics(app: App, id: number) {
   const contest = await readReferralContest(app, id);
   const participants = await listLeaders(app.db, contest.id, null);
   const sum = (of: (entry: LeaderboardEntry) => number) => participants.reduce((total, entry) => total + of(entry), 0);

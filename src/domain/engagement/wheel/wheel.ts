@@ -227,19 +227,8 @@ export async function readWheel(app: App, { userId }: UserActor): Promise<WheelV
   };
 }
 
-interface SpinPage {
-  items: SpinRecord[];
-  total: number;
-  page: number;
-  perPage: number;
-}
-
 /** The user's spins, newest first; a page or size out of bounds becomes the default. */
-export async function readSpinHistory(
-  app: App,
-  { userId }: UserActor,
-  requested: { page: number; perPage: number },
-): Promise<SpinPage> {
+export async function readSpinHistory(app: App, { userId }: UserActor, requested: { page: number; perPage: number }) {
   const page = Math.max(1, requested.page);
   const perPage = requested.perPage >= 1 && requested.perPage <= MAX_PER_PAGE ? requested.perPage : DEFAULT_PER_PAGE;
   const window = { limit: perPage, offset: offsetOf(page, perPage) };
@@ -250,7 +239,6 @@ export async function readSpinHistory(
 // The chances of the wheel (spec 04 section 13.3), pure.
 
 export interface OddsPrize {
-  /** Kopeks. */
   prizeValueKopeks: number;
   manualProbability: number | null;
 }

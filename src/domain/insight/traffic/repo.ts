@@ -73,7 +73,6 @@ const joins = (usage: string, details: string) => `LEFT JOIN user_stats f ON f.u
   LEFT JOIN panel_traffic_users r ON r.fill_id = ${usage}::int AND r.user_id = u.id
   LEFT JOIN panel_user_details d ON d.fill_id = ${details}::int AND d.user_id = u.id`;
 
-/** Users of the panel. */
 export async function countPanelUsers(db: Db): Promise<number> {
   const [row] = await db.sql<{ users: number }>(`SELECT count(*)::int AS users FROM users u WHERE ${PANEL_USERS}`);
   return row!.users;

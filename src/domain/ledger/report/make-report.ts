@@ -1,23 +1,13 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { type AccountLine, sumAccounts, sumTurnover, type TurnoverLine } from './repo.ts';
-
-/** What the ledger says of a period: times UTC, `from` included, `to` not; amounts are kopeks. */
-export interface LedgerReport {
-  from: Date;
-  to: Date;
-  accounts: AccountLine[];
-  turnover: TurnoverLine[];
-  /** Sums over all accounts; a ledger in order has zero. */
-  openingSumKopeks: number;
-  closingSumKopeks: number;
-}
+import { type AccountLine, sumAccounts, sumTurnover } from './repo.ts';
 
 /**
  * Opening and closing balance of each account, and the movements between by type. Every figure is summed over the entries of the ledger, in
  * one snapshot of the database.
+ * @returns what the ledger says of a period: times UTC, `from` included, `to` not; amounts are kopeks
  */
-export function makeLedgerReport(app: App, from: Date, to: Date): Promise<LedgerReport> {
+export function makeLedgerReport(app: App, from: Date, to: Date) {
   return inTransaction(app, async (t) => {
     await t.db.sql('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
     const accounts = await sumAccounts(t.db, from, to);

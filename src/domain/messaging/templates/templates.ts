@@ -1,6 +1,8 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { countCharacters } from '../../../core/characters.ts';
+import { columns, type RowOf } from '../../../core/db/columns.ts';
+import type { Db } from '../../../core/db/db.ts';
 import { storableText } from '../../../core/db/storable-text.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
@@ -8,50 +10,19 @@ import { type RenderedMail, renderMail, renderTemplate } from '../render-mail.ts
 import { frameOf, templateCacheKey } from '../send-mail.ts';
 import type { TextParams } from '../texts.ts';
 import {
-  deleteTemplateRow,
-  listActiveTemplates,
-  listTemplatesOf,
-  lockTemplate,
-  type StoredTemplate,
-  saveTemplate,
-} from './template-repo.ts';
-import {
   isTemplateLanguage,
   isTemplateType,
   labelsOf,
   TEMPLATE_LANGUAGES,
   TEMPLATE_TYPES,
   TEMPLATE_VARIABLES,
-  type TemplateLabels,
   type TemplateLanguage,
   type TemplateType,
   templateLanguage,
 } from './template-variables.ts';
 
-export interface TemplateListItem extends TemplateLabels {
-  type: TemplateType;
-  contextVars: readonly string[];
-  /** Whether the administrators have a template of their own. */
-  languages: Record<TemplateLanguage, { hasCustom: boolean }>;
-}
-
-/** One language of a template: the text in force, and ours with example values. */
-interface TemplateText {
-  subject: string;
-  bodyHtml: string;
-  isDefault: boolean;
-  defaultSubject: string;
-  defaultBodyHtml: string;
-}
-
-export interface TemplateDetails extends TemplateLabels {
-  notificationType: TemplateType;
-  contextVars: readonly string[];
-  languages: Record<TemplateLanguage, TemplateText>;
-}
-
 /** All mails whose text can be replaced, in the order of the specification (spec 05 section 11.2). */
-export async function listTemplates(app: App): Promise<TemplateListItem[]> {
+export async function listTemplates(app: App) {
   const stored = new Set((await listActiveTemplates(app.db)).map((row) => `${row.notificationType} ${row.language}`));
   return TEMPLATE_TYPES.map((type) => ({
     type,
@@ -62,7 +33,7 @@ export async function listTemplates(app: App): Promise<TemplateListItem[]> {
 }
 
 /** @throws AppError 404 `template_type_unknown` */
-export async function readTemplate(app: App, type: string): Promise<TemplateDetails> {
+export async function readTemplate(app: App, type: string) {
   const known = knownTemplateType(type);
   const stored = new Map((await listTemplatesOf(app.db, known)).map((row) => [row.language, row]));
   return {
@@ -242,4 +213,59 @@ const BY_TYPE: Partial<Record<TemplateType, TextParams>> = {
 export function sampleValues(type: TemplateType): TextParams {
   const names = [...TEMPLATE_VARIABLES[type], ...(OF_OUR_TEXTS[type] ?? [])];
   return { ...Object.fromEntries(names.map((name) => [name, SAMPLES[name] ?? ''])), ...BY_TYPE[type] };
+}
+
+const TEMPLATE = columns('EmailTemplate', ['notificationType', 'language', 'subject', 'bodyHtml', 'isActive']);
+
+/** A template of the administrators. */
+type StoredTemplate = RowOf<typeof TEMPLATE>;
+
+/** Which templates are in force; there are at most a few for each type. */
+function listActiveTemplates(db: Db): Promise<Pick<StoredTemplate, 'notificationType' | 'language'>[]> {
+  return db.prisma.emailTemplate.findMany({
+    where: { isActive: true },
+    select: { notificationType: true, language: true },
+    orderBy: { id: 'asc' },
+  });
+}
+
+/** The templates of one type that are in force. */
+function listTemplatesOf(db: Db, type: TemplateType): Promise<StoredTemplate[]> {
+  return db.sql<StoredTemplate>(
+    `SELECT ${TEMPLATE.of()} FROM email_templates WHERE notification_type = $1 AND is_active ORDER BY id`,
+    [type],
+  );
+}
+
+/** The stored template of a type and language, locked until the end of the transaction. */
+async function lockTemplate(db: Db, type: TemplateType, language: string): Promise<StoredTemplate | null> {
+  const [row] = await db.sql<StoredTemplate>(
+    `SELECT ${TEMPLATE.of()} FROM email_templates WHERE notification_type = $1 AND language = $2 FOR UPDATE`,
+    [type, language],
+  );
+  return row ?? null;
+}
+
+/** Stores a template and puts it in force. */
+async function saveTemplate(
+  db: Db,
+  template: { type: TemplateType; language: TemplateLanguage; subject: string; bodyHtml: string },
+  now: Date,
+): Promise<StoredTemplate> {
+  const { type, language, subject, bodyHtml } = template;
+  const [row] = await db.sql<StoredTemplate>(
+    `INSERT INTO email_templates (notification_type, language, subject, body_html, is_active, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, true, $5::timestamptz, $5::timestamptz)
+     ON CONFLICT (notification_type, language) DO UPDATE
+       SET subject = EXCLUDED.subject, body_html = EXCLUDED.body_html, is_active = true, updated_at = EXCLUDED.updated_at
+     RETURNING ${TEMPLATE.of()}`,
+    [type, language, subject, bodyHtml, now],
+  );
+  return row!;
+}
+
+/** @returns whether there was one */
+async function deleteTemplateRow(db: Db, type: TemplateType, language: string): Promise<boolean> {
+  const { count } = await db.prisma.emailTemplate.deleteMany({ where: { notificationType: type, language } });
+  return count > 0;
 }

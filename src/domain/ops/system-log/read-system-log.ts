@@ -25,12 +25,6 @@ export interface SystemLogFacts {
   sizeChars: number;
 }
 
-export interface SystemLogPreview extends SystemLogFacts {
-  preview: string;
-  previewChars: number;
-  previewTruncated: boolean;
-}
-
 /** The log file in its state when it was opened; what is appended later is not read. */
 interface OpenLog {
   name: string;
@@ -43,7 +37,7 @@ interface OpenLog {
  * The last characters of the system log; one that does not exist yet is empty (spec 06 section 8).
  * @param limit characters @throws AppError 500 when the file cannot be read
  */
-export async function previewSystemLog(app: App, language: string | null, limit: number): Promise<SystemLogPreview> {
+export async function previewSystemLog(app: App, language: string | null, limit: number) {
   const found = await withLog(app, language, async ({ name, file, size, updatedAt }) => {
     const preview = await readTail(file, size, limit);
     const previewChars = countCodePoints(preview);
@@ -75,14 +69,8 @@ export function readSystemLog(app: App, language: string | null): Promise<System
   return result;
 }
 
-export interface SystemLogDownload {
-  filename: string;
-  contentLength: number;
-  body: Readable;
-}
-
 /** The system log as a stream of exactly its present length. @throws AppError 404, 500 when it cannot be opened */
-export async function downloadSystemLog(app: App, language: string | null): Promise<SystemLogDownload> {
+export async function downloadSystemLog(app: App, language: string | null) {
   const log = await openLog(app, language);
   if (log === null) throw logNotFound(app, language);
   const { name, file, size } = log;

@@ -27,7 +27,6 @@ const MAX_GUESSES = 5;
 const GUESS_WINDOW_SECONDS = 300;
 
 export interface ActivatedPromocode {
-  /** Kopeks. */
   balanceBeforeKopeks: number;
   balanceAfterKopeks: number;
   /** What was given, in the user's language; null = nothing. */

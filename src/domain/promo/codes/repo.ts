@@ -120,7 +120,6 @@ export async function lockUserForShare(db: Db, userId: number): Promise<boolean>
 /** The user who activates a code; the row is locked. */
 export interface Redeemer {
   language: string;
-  /** Kopeks. */
   balanceKopeks: number;
   hasHadPaid: boolean;
   discount: PersonalDiscount;
@@ -160,13 +159,6 @@ export async function findDiscount(db: Db, userId: number): Promise<PersonalDisc
   return row ?? null;
 }
 
-/** A code with whether the user has used it, and how many codes the user has activated since a given time. */
-interface CodeFacts {
-  promocode: Promocode;
-  hasUsedCode: boolean;
-  activationsToday: number;
-}
-
 /**
  * Reads a code together with the locks of a sale; `codeFactsOf` understands the answer.
  * @param code as `normaliseCode` returns it
@@ -177,7 +169,7 @@ export const codeReads = (userId: number, code: string, since: Date) => ({
 });
 
 /** @param facts answer of `promocode_facts()` in prisma/sql/promocodes.sql. Null when there is no such code. */
-export function codeFactsOf(facts: unknown): CodeFacts | null {
+export function codeFactsOf(facts: unknown) {
   if (facts === null) return null;
   const json = facts as { promocode: object; has_used_code: boolean; activations_today: number };
   return {

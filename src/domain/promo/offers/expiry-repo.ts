@@ -1,7 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
-import { clearDiscountSql } from '../../identity/promo-account.ts';
+import { claimedOfferSql, clearDiscountSql } from '../../identity/promo-account.ts';
 import { recordSentSql } from '../../subscriptions/expire-subscriptions.ts';
-import { claimedOfferSql } from '../../subscriptions/purchase/consumed-offer.ts';
 import { OVERWRITE_SQL } from './repo.ts';
 
 /**

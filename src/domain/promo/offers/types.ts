@@ -17,7 +17,6 @@ export type OfferUser = Pick<Rows['User'], 'id' | 'messengerId' | 'email' | 'use
 
 type OfferSubscription = Pick<Rows['Subscription'], 'id' | 'status' | 'isTrial' | 'startDate' | 'endDate' | 'autopayEnabled'>;
 
-/** An offer with its user and subscription. */
 export type OfferDetails = Offer & { user: OfferUser; subscription: OfferSubscription | null };
 
 export type OfferLogEntry = Rows['PromoOfferLog'] & {

@@ -41,18 +41,8 @@ export const migrationRunning = refusal('migration_running', 409, 'A migration o
 /** How long the request works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;
 
-export interface MigrationPreview {
-  squadUuid: string;
-  squadName: string;
-  /** Counter of the server. */
-  currentUsers: number;
-  maxUsers: number | null;
-  /** Active and trial subscriptions that have the squad. */
-  usersToMigrate: number;
-}
-
 /** How many subscriptions a migration away from a squad would move (spec 06 section 11). @throws AppError 404 'Squad not found' */
-export async function previewMigration(app: App, squadUuid: string): Promise<MigrationPreview> {
+export async function previewMigration(app: App, squadUuid: string) {
   const wanted = squadUuid.trim();
   const [server] = await findSquadsByUuid(app, [wanted]);
   if (!server) throw squadNotFound();

@@ -1,15 +1,15 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import type { Db } from '../../../core/db/db.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
-import { saveSyncedSquads } from '../../subscription-state/provision-state.ts';
+import { PUSH_MARK, saveSyncedSquads } from '../../subscription-state/provision-state.ts';
 import { inParallel, retryPanelCall } from '../long-runs/drive-run.ts';
 import { isPanelError } from '../ports.ts';
 import { recordStaleExternalSquad } from '../push-subscription.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
-import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
 
 export const syncedTariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found');
 
@@ -218,4 +218,23 @@ class SquadSync {
   #addError(text: string): void {
     if (this.result.errors.length < MAX_ERRORS) this.result.errors.push(text);
   }
+}
+
+interface SquadSyncTarget {
+  subscriptionId: number;
+  userId: number;
+  vpnpanelUuid: string | null;
+  /** Changes whenever a push of the subscription is requested or done. */
+  pushMark: string;
+}
+
+/** Active and trial subscriptions of a tariff by id, a batch at a time. */
+function listSquadSyncTargets(db: Db, tariffId: number, page: { afterId: number; limit: number }): Promise<SquadSyncTarget[]> {
+  return db.sql<SquadSyncTarget>(
+    `SELECT s.id AS subscription_id, s.user_id, u.vpnpanel_uuid, ${PUSH_MARK} AS push_mark
+     FROM subscriptions s JOIN users u ON u.id = s.user_id
+     WHERE s.tariff_id = $1::int AND s.status IN ('active', 'trial') AND s.id > $2::int
+     ORDER BY s.id LIMIT $3::int`,
+    [tariffId, page.afterId, page.limit],
+  );
 }

@@ -100,7 +100,6 @@ function phasesOf(kind: SyncKind, mode: SyncMode | null): SyncPhase[] {
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000';
 const firstOf = (phase: SyncPhase): string => (phase === 'apply' ? FIRST_UUID : '0');
 
-/** The first cursor of a run of this kind. */
 export function firstCursor(kind: SyncKind, mode: SyncMode | null): SyncCursor {
   const phase = phasesOf(kind, mode)[0]!;
   return {

@@ -43,7 +43,6 @@ export async function sumWindows(db: Db, userId: number | null, windows: readonl
   return sums;
 }
 
-/** Totals of one referrer. */
 export async function findReferrerTotals(
   db: Db,
   userId: number,

@@ -90,19 +90,13 @@ function recommendationOf(level: RiskLevel): Recommendation {
 /** Referrals that the analysis names; the score counts all of them. */
 const MAX_NAMED = 50;
 
-export interface RiskAnalysis {
-  risk: Risk;
-  /** The analysis as it is stored and shown to administrators (spec 03 section 6); texts in the language of the installation. */
-  json: string;
-}
-
 /** Analyses a request under the user's lock. The sums do not contain the request yet. */
 export async function analyseRisk(
   t: App,
   userId: number,
   sums: MyWithdrawalSums,
   available: AvailableAmounts & { isReferralOnly: boolean },
-): Promise<RiskAnalysis> {
+) {
   const { settings } = t;
   const now = t.clock.now();
   const limits: RiskLimits = {

@@ -101,7 +101,7 @@ async function claim(t: App, userId: number, code: string): Promise<Claimed> {
   }
   const { tariffName } = await readSurroundings(t.db, gift.id);
   const rest = verdict === 'claim' ? 'activate' : gift.status === 'delivered' ? 'nothing' : 'wait';
-  return { purchaseId: gift.id, userId, rest, tariffName, periodDays: gift.periodDays };
+  return { purchaseId: gift.id, userId, rest, tariffName, periodDays: gift.order.periodDays };
 }
 
 async function finish(app: App, { purchaseId, userId, rest, tariffName, periodDays }: Claimed): Promise<ActivatedGift> {

@@ -15,7 +15,6 @@ import { pricingSettingsOf } from '../../subscriptions/settings.ts';
 import { purchaseNotFound } from '../purchases/errors.ts';
 import { findByCode, readSurroundings } from '../purchases/repo.ts';
 import { isCode, isCodeOnly } from '../purchases/rules.ts';
-import type { GuestPurchase } from '../purchases/types.ts';
 import { listGiftMethods } from './buy-gift.ts';
 import { isGiftEnabled } from './is-gift-enabled.ts';
 import { quotedGift } from './price-gift.ts';
@@ -146,28 +145,20 @@ export async function listReceivedGifts(app: App, actor: UserActor) {
   }));
 }
 
-interface GiftStatus extends Pick<GuestPurchase, 'status' | 'giftMessage' | 'periodDays' | 'recipientWarning'> {
-  isCodeOnly: boolean;
-  /** Of a gift that is only a code; else null. */
-  code: string | null;
-  recipient: string | null;
-  tariffName: string | null;
-}
-
 /**
  * The state of a gift that the user bought.
  * @param entered the token, or at least its first 12 characters, with or without `GIFT-` (spec 10 U1)
  * @throws AppError 404 'Purchase not found', also for the gift of another user
  */
-export async function readSentGift(app: App, actor: UserActor, entered: string): Promise<GiftStatus> {
+export async function readSentGift(app: App, actor: UserActor, entered: string) {
   const code = readGiftCode(entered);
   const gift = isCode(code) ? await findByCode(app.db, code) : null;
   if (!gift?.isGift || gift.buyerUserId !== actor.userId) throw purchaseNotFound();
   const { tariffName } = await readSurroundings(app.db, gift.id);
-  const { status, giftMessage, periodDays, recipientWarning, recipient } = gift;
+  const { status, giftMessage, order, recipientWarning, recipient } = gift;
   const isOnlyCode = isCodeOnly(gift);
   return {
-    ...{ status, giftMessage, periodDays, recipientWarning, tariffName },
+    ...{ status, giftMessage, periodDays: order.periodDays, recipientWarning, tariffName },
     isCodeOnly: isOnlyCode,
     code: isOnlyCode ? gift.code : null,
     recipient: recipient?.value ?? null,

@@ -21,7 +21,6 @@ import { refundObstacle } from './rules.ts';
 export interface RefundedGift {
   purchaseId: number;
   userId: number;
-  /** Kopeks. */
   amountKopeks: number;
   balanceKopeks: number;
   transactionId: number;

@@ -32,24 +32,17 @@ export function isDiscountActive({ discountPercent, discountStartsAt, discountEn
   return discountStartsAt <= now && now < discountEndsAt;
 }
 
-/** What a period costs on a page; kopeks. */
-export interface LandingPrice {
-  kopeks: number;
-  originalKopeks: number;
-  /** Null = no discount is active. */
-  percent: number | null;
-}
-
 /**
  * The price of a tariff for a period on a page, discount applied: at least one kopek. The same rule for the page and for the purchase.
  * @returns null when the tariff has no price for this period. Tariffs charged by the day have none, because they need a balance
+ * @returns what a period costs on a page; kopeks
  */
 export function landingPrice(
   landing: Discount & Pick<LandingContent, 'discountOverrides'>,
   tariff: Pick<Tariff, 'id' | 'isDaily' | 'periodPrices'>,
   days: number,
   now: Date,
-): LandingPrice | null {
+) {
   const listed = periodPrice(tariff, days);
   if (listed === null) return null;
   const percent = isDiscountActive(landing, now) ? (landing.discountOverrides?.[tariff.id] ?? landing.discountPercent) : null;

@@ -90,9 +90,9 @@ export async function deliverWaiting(app: App, by: { userId: number } | { subscr
 }
 
 /** The tariff of a purchase, locked for share, if it is still sold for that period (spec 03 section 8.3); null = it cannot be given. */
-export async function deliverableTariff(t: App, purchase: GuestPurchase): Promise<Tariff | null> {
-  const tariff = purchase.tariffId === null ? null : await lockTariff(t, purchase.tariffId);
-  return tariff && periodPrice(tariff, purchase.periodDays) !== null ? tariff : null;
+export async function deliverableTariff(t: App, { order }: GuestPurchase): Promise<Tariff | null> {
+  const tariff = order.tariffId === null ? null : await lockTariff(t, order.tariffId);
+  return tariff && periodPrice(tariff, order.periodDays) !== null ? tariff : null;
 }
 
 /**
@@ -107,10 +107,10 @@ export async function grant(
   if (!(await markGranted(t.db, purchase.id, t.clock.now()))) throw new Error(`purchase ${purchase.id} was granted before`);
   await deliverTariff(t, userId, current, {
     tariff,
-    days: purchase.periodDays,
+    order: purchase.order,
     amountKopeks: purchase.amountKopeks,
     // A row of the feed names movements of its own user only; a gift from the cabinet was paid by its buyer.
-    transactionId: purchase.source === 'cabinet' ? null : purchase.transactionId,
+    transactionId: purchase.order.kind === 'gift' ? null : purchase.transactionId,
     paymentMethod: purchase.paymentMethod,
     isGift: purchase.isGift,
   });
@@ -128,10 +128,10 @@ interface Payer {
  */
 export async function payerOf(
   t: App,
-  { source, buyerUserId }: Pick<GuestPurchase, 'source' | 'buyerUserId'>,
+  { order, buyerUserId }: Pick<GuestPurchase, 'order' | 'buyerUserId'>,
   recipient: Recipient | null,
 ): Promise<Payer | null> {
-  const buyer = source === 'cabinet' && buyerUserId !== null ? await findUserById(t, buyerUserId) : null;
+  const buyer = order.kind === 'gift' && buyerUserId !== null ? await findUserById(t, buyerUserId) : null;
   return buyer ? { userId: buyer.id, language: buyer.language } : recipient;
 }
 
@@ -163,10 +163,10 @@ export async function postRevenue(
 }
 
 /** Its description in the payer's list of transactions. */
-async function titleOf(t: App, purchase: GuestPurchase, language: string): Promise<string> {
-  const tariff = purchase.tariffId === null ? null : await findTariff(t, purchase.tariffId);
-  const values = { tariff_name: tariff?.name ?? '—', period: periodLabel(purchase.periodDays, language) };
-  return text(language, purchase.isGift ? 'gifts.transaction_gift' : 'messages.transaction_tariff', values);
+async function titleOf(t: App, { order, isGift }: GuestPurchase, language: string): Promise<string> {
+  const tariff = order.tariffId === null ? null : await findTariff(t, order.tariffId);
+  const values = { tariff_name: tariff?.name ?? '—', period: periodLabel(order.periodDays, language) };
+  return text(language, isGift ? 'gifts.transaction_gift' : 'messages.transaction_tariff', values);
 }
 
 /**

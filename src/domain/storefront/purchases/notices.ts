@@ -45,7 +45,7 @@ async function mailRecipient(
   const password = await passwordFor(t, purchase);
   const params = {
     tariff_name: tariffName,
-    period_days: purchase.periodDays,
+    period_days: purchase.order.periodDays,
     success_page_url: notice === 'waiting' && purchase.isGift ? `${page}?activate=1` : page,
     subscription_url: purchase.subscriptionUrl ?? '',
     is_gift: String(purchase.isGift),
@@ -74,7 +74,7 @@ async function messageRecipient(t: App, purchase: GuestPurchase, notice: Recipie
   const isWaiting = notice === 'waiting';
   const html = htmlText(user.language, isWaiting ? 'gifts.gift_waiting' : 'gifts.gift_delivered', {
     tariff_name: tariffName,
-    period_days: purchase.periodDays,
+    period_days: purchase.order.periodDays,
     sender: purchase.buyer.value,
     message: purchase.giftMessage ?? '',
   });
@@ -93,7 +93,7 @@ export async function notifyAdmins(
 ): Promise<void> {
   const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_PURCHASES_TOPIC_ID');
   if (chat === null) return;
-  const values = { ...contactsOf(t, purchase), tariff_name: tariffName, period_days: purchase.periodDays };
+  const values = { ...contactsOf(t, purchase), tariff_name: tariffName, period_days: purchase.order.periodDays };
   await sendMessage(t, { ...chat, html: htmlText(t.settings.get('DEFAULT_LANGUAGE'), `gifts.${outcome}`, values) });
 }
 
@@ -122,7 +122,7 @@ export async function alertAdmins(t: App, purchase: GuestPurchase, reason: Failu
 
 function contactsOf(t: App, purchase: GuestPurchase) {
   return {
-    what: text(t.settings.get('DEFAULT_LANGUAGE'), `gifts.what_${purchase.source}`),
+    what: text(t.settings.get('DEFAULT_LANGUAGE'), `gifts.what_${purchase.order.kind}`),
     purchase_id: purchase.id,
     amount: formatPrice(purchase.amountKopeks, false),
     buyer: purchase.buyer.value,

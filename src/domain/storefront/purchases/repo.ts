@@ -29,6 +29,9 @@ const PURCHASE = columns('GuestPurchase', [
 ]);
 type PurchaseRow = RowOf<typeof PURCHASE>;
 
+/** Where each kind of order was given, as the column says. */
+const SOURCES = { gift: 'cabinet', landing: 'landing' } as const;
+
 /** What Prisma Client leaves out of a row. */
 const OMITTED = {
   ...({ cabinetPassword: true, autoLoginToken: true } as const),
@@ -43,9 +46,11 @@ const OMITTED = {
 };
 
 function toPurchase(row: PurchaseRow): GuestPurchase {
-  const { contactType, contactValue, giftRecipientType: type, giftRecipientValue: value, ...purchase } = row;
+  const { contactType, contactValue, giftRecipientType: type, giftRecipientValue: value, ...rest } = row;
+  const { source, tariffId, periodDays, ...purchase } = rest;
   return {
     ...purchase,
+    order: { kind: source === SOURCES.gift ? 'gift' : 'landing', tariffId, periodDays },
     buyer: { type: contactType, value: contactValue },
     recipient: type !== null && value !== null ? { type, value } : null,
   };
@@ -92,9 +97,8 @@ export async function insertPurchase(
   };
   const code = purchase.token.slice(0, CODE_LENGTH);
   const { kind, ...bought } = order;
-  const source = kind === 'gift' ? 'cabinet' : 'landing';
   const state = paid ? { ...paid, status: 'paid', paidAt: now } : {};
-  const data = { ...purchase, ...bought, source, ...contacts, ...state, code, createdAt: now, updatedAt: now };
+  const data = { ...purchase, ...bought, source: SOURCES[kind], ...contacts, ...state, code, createdAt: now, updatedAt: now };
   const { id } = await db.prisma.guestPurchase.create({ data, select: { id: true } });
   if (!paid && purchase.promoOfferPercent !== null) await db.sql('SELECT reserve_offer($1::int) AS held', [id]);
   return id;

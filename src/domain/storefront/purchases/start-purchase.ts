@@ -233,7 +233,7 @@ function describe(app: App, purchase: GuestPurchase, { tariffName, isRecipientIn
     isGift: purchase.isGift,
     contactValue: maskContact(purchase.buyer.value),
     recipientContactValue: purchase.recipient && maskContact(purchase.recipient.value),
-    periodDays: purchase.periodDays,
+    periodDays: purchase.order.periodDays,
     tariffName,
     giftMessage: purchase.giftMessage,
     contactType: (recipientOf(purchase) ?? purchase.buyer).type,

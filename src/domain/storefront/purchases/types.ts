@@ -1,5 +1,6 @@
 /** Purchases by people without an account (spec 03 section 8). Money is kopeks, periods are days, times are UTC. */
 import type { Rows } from '../../../core/db/columns.ts';
+import type { StoredOrder } from '../../subscriptions/order.ts';
 
 export type PurchaseStatus = Rows['GuestPurchase']['status'];
 
@@ -17,14 +18,24 @@ export interface Contact {
  */
 export type GuestPurchase = Omit<
   Rows['GuestPurchase'],
-  CredentialField | ContactField | 'currency' | 'nextAttemptAt' | 'lastError' | 'receiptUuid' | 'updatedAt' | 'reservesOffer'
+  | CredentialField
+  | ContactField
+  | OrderField
+  | 'currency'
+  | 'nextAttemptAt'
+  | 'lastError'
+  | 'receiptUuid'
+  | 'updatedAt'
+  | 'reservesOffer'
 > & {
+  order: StoredOrder;
   buyer: Contact;
   /** Null for a purchase for oneself and for a gift that is only a code. */
   recipient: Contact | null;
 };
 
 type CredentialField = 'cabinetPassword' | 'autoLoginToken';
+type OrderField = 'source' | 'tariffId' | 'periodDays';
 type ContactField = 'contactType' | 'contactValue' | 'giftRecipientType' | 'giftRecipientValue';
 
 /** Why a paid purchase cannot be delivered; stored in `last_error` for the person who refunds it. `payment_reversed`: the payer has the money back. */

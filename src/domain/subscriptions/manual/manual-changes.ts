@@ -1,13 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import { DAY_MS } from '../../../core/clock.ts';
+import { columns, nestedRow } from '../../../core/db/columns.ts';
+import type { Db } from '../../../core/db/db.ts';
 import { type PanelResets, requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { recordDisabledByAdmin } from '../channel-rule/repo.ts';
 import { forgetStop } from '../daily/repo.ts';
-import { insert, linkServers, lockByUser, type UpdateOptions, update } from '../repo.ts';
+import { insert, linkServers, lockByUser, SUBSCRIPTION, type UpdateOptions, update } from '../repo.ts';
 import { actualStatus, daysLeft, isActive } from '../rules/status.ts';
-import { autopayDefaults } from '../set-autopay.ts';
+import { autopayDefaults } from '../settings.ts';
 import type { Subscription, SubscriptionChanges, TrafficPurchase } from '../types.ts';
-import { deleteByUser, deletePurchase, findWithPurchases, type SubscriptionWithPurchases } from './repo.ts';
 
 /** How an administrator's action, a prize or an offer changes a subscription. */
 export interface ManualChange extends Omit<UpdateOptions, 'now'> {
@@ -107,4 +108,39 @@ export function subscriptionInfo(
         isExpired: purchase.expiresAt.getTime() <= now.getTime(),
       })),
   };
+}
+
+const PURCHASE = columns('TrafficPurchase', ['id', 'subscriptionId', 'trafficGb', 'expiresAt', 'createdAt']);
+
+/** A subscription with all its traffic purchases, expired ones too. */
+interface SubscriptionWithPurchases {
+  subscription: Subscription;
+  /** In any order. */
+  purchases: TrafficPurchase[];
+}
+
+async function findWithPurchases(db: Db, userId: number): Promise<SubscriptionWithPurchases | null> {
+  const [row] = await db.sql<Subscription & { purchases: object[] }>(
+    `SELECT ${SUBSCRIPTION.of('s')},
+       coalesce((SELECT json_agg(p) FROM traffic_purchases p WHERE p.subscription_id = s.id), '[]') AS purchases
+     FROM subscriptions s WHERE s.user_id = $1::int`,
+    [userId],
+  );
+  if (!row) return null;
+  const { purchases, ...subscription } = row;
+  return { subscription, purchases: purchases.map((purchase) => nestedRow('TrafficPurchase', purchase)) };
+}
+
+/** @returns whether the user had a subscription */
+async function deleteByUser(db: Db, userId: number): Promise<boolean> {
+  return (await db.prisma.subscription.deleteMany({ where: { userId } })).count > 0;
+}
+
+/** @returns the deleted purchase; null when the subscription has no such purchase */
+async function deletePurchase(db: Db, subscriptionId: number, purchaseId: number): Promise<TrafficPurchase | null> {
+  const [row] = await db.sql<TrafficPurchase>(
+    `DELETE FROM traffic_purchases WHERE subscription_id = $1::int AND id = $2::bigint RETURNING ${PURCHASE.of()}`,
+    [subscriptionId, purchaseId],
+  );
+  return row ?? null;
 }

@@ -22,7 +22,6 @@ import {
   type ManualChange,
   readUserSubscription,
   removePurchase,
-  type SubscriptionInfo,
   subscriptionInfo,
 } from './manual-changes.ts';
 
@@ -311,23 +310,13 @@ const ACTIONS: ReadonlyMap<string, SubscriptionAction> = new Map([
   ['set_device_limit', setDeviceLimit],
 ]);
 
-export interface ActionAnswer {
-  message: string;
-  subscription: SubscriptionInfo;
-}
-
 /**
  * Changes a user's subscription by one action, in one transaction under the locks of the user and the subscription. The panel is updated
  * after commit, and the answer does not depend on it (spec 01 section 11.2, H28).
  * @throws AppError 404 'User not found' | 403 (H5) | 404 'User has no subscription' | 400 'Unknown action: …' | what the action
  * refuses
  */
-export async function runSubscriptionAction(
-  app: App,
-  actor: AdminActor,
-  userId: number,
-  request: ActionRequest,
-): Promise<ActionAnswer> {
+export async function runSubscriptionAction(app: App, actor: AdminActor, userId: number, request: ActionRequest) {
   await guardTarget(app, actor, userId, 'change');
   checkBounds(request);
   return inTransaction(app, async (t) => {

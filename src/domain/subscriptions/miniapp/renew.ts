@@ -29,19 +29,12 @@ export interface MiniappRenewal {
   guard: PaidGuardOptions;
 }
 
-/** A renewal that was made; kopeks. */
-export interface RenewedInMiniapp {
-  message: string;
-  subscriptionId: number;
-  balanceKopeks: number;
-  renewedUntil: Date;
-}
-
 /**
  * Renews from the balance: the renewal of the cabinet with the refusals of the mini-app (spec 02 section 12.2).
  * @throws AppError the paid guard's | 400 invalid_period, period_unavailable, unsupported_method | 402 insufficient_funds
+ * @returns a renewal that was made; kopeks
  */
-export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappRenewal): Promise<RenewedInMiniapp> {
+export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappRenewal) {
   await requirePaidSubscription(app, actor, order.guard);
   const periodDays = order.periodDays ?? daysOfPeriodId(order.periodId);
   if (periodDays === null || periodDays <= 0) throw invalidPeriod();

@@ -12,7 +12,6 @@ import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import { tariffsModeOff } from '../errors.ts';
 import { requireBuyerDetails } from '../purchase/insufficient-funds.ts';
 import { type Quoted, quoteSigner } from '../purchase/signed-quote.ts';
-import type { Buyer } from '../purchase/types.ts';
 import { offeredSwitch } from '../rules/switch-order.ts';
 import { quotedTariff } from '../rules/tariff-purchase.ts';
 import { dailyPrice } from '../rules/view.ts';
@@ -33,12 +32,6 @@ export interface OfferedTariff {
   dailyPriceKopeks: number;
 }
 
-export interface TariffOffers {
-  buyer: Buyer;
-  tariffs: OfferedTariff[];
-  current: CurrentTariff | null;
-}
-
 /** As many servers as a tariff names. */
 const LISTED_SERVERS = 5;
 
@@ -46,7 +39,7 @@ const LISTED_SERVERS = 5;
  * The tariffs a mini-app user may buy, and the current one (spec 02 section 12.2). Never writes.
  * @throws AppError 400 tariffs_mode_disabled
  */
-export async function listMiniappTariffs(app: App, actor: UserActor): Promise<TariffOffers> {
+export async function listMiniappTariffs(app: App, actor: UserActor) {
   const settings = pricingSettingsOf(app);
   if (settings.salesMode !== 'tariffs') throw tariffsModeOff();
   const found = await requireBuyerDetails(app, actor);

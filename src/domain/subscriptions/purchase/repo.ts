@@ -3,11 +3,11 @@ import type { Db } from '../../../core/db/db.ts';
 import { isRowId } from '../../../core/row-id.ts';
 import { ALL_SERVERS_JSON, serversOf } from '../../catalog/find-squads.ts';
 import { tariffOf } from '../../catalog/find-tariff.ts';
+import { claimedOfferSql } from '../../identity/promo-account.ts';
 import { type ClaimRow, claimColumns, claimIn, claimValues, type KeyClaim, type Opened } from '../../ledger/run-once.ts';
 import type { Posting } from '../../ledger/types.ts';
 import { type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
 import type { SubscriptionDetails } from '../types.ts';
-import { consumedOfferDetails, consumedOfferSql } from './consumed-offer.ts';
 import type { SaleRow } from './sale-row.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './types.ts';
 
@@ -138,10 +138,13 @@ export async function writeSale(db: Db, sale: SaleRow, log: { description: strin
   const values: unknown[] = [JSON.stringify(sale), log.now];
   let offerLog = '';
   if (sale.consumes_offer) {
-    // The snapshot of the statement has the discount that complete_sale() clears.
-    values.push(sale.user_id, consumedOfferDetails({ description: log.description, amountKopeks: sale.amount_kopeks }));
-    const logging = consumedOfferSql({ userId: '$3::int', details: '$4::jsonb', now: '$2::timestamptz' });
-    offerLog = `WITH logged AS (${logging}) `;
+    const details = { reason: 'manual_charge', description: log.description, amount_kopeks: sale.amount_kopeks };
+    values.push(sale.user_id, JSON.stringify(details));
+    // The log of promo offers (spec 04 section 9.1). The snapshot of the statement has the discount that complete_sale() clears.
+    offerLog = `WITH logged AS (
+       INSERT INTO promo_offer_logs (user_id, offer_id, action, source, percent, effect_type, details, created_at)
+       SELECT u.id, o.id, 'consumed', u.promo_offer_discount_source, u.promo_offer_discount_percent, o.effect_type, $4::jsonb, $2::timestamptz
+       FROM users u LEFT JOIN LATERAL ${claimedOfferSql('u.id', 'u.promo_offer_discount_source')} o ON true WHERE u.id = $3::int) `;
   }
   const [row] = await db.sql<SoldRow>(
     `${offerLog}SELECT d.outcome, d.transaction_id, d.balance_kopeks, CASE WHEN (d.sold).id IS NOT NULL THEN to_jsonb(d.sold) END AS subscription,

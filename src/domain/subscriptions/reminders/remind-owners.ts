@@ -108,7 +108,6 @@ interface WaveTuning {
 }
 
 export interface ReminderTuning {
-  /** The reminder a day after the end. */
   dayAfterEnd: { enabled: boolean };
   /** The notice that leaving a required channel has disabled a subscription. */
   channelLeft: { enabled: boolean };

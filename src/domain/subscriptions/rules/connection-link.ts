@@ -8,7 +8,6 @@ const PLACEHOLDER = /\{(?:subscription_link|link)(?:_raw)?\}/g;
 export interface ConnectionLinkSettings {
   /** CONNECT_BUTTON_MODE */
   connectMode: string;
-  /** HIDE_SUBSCRIPTION_LINK */
   hideSubscriptionLink: boolean;
   /** HAPP_CRYPTOLINK_REDIRECT_TEMPLATE */
   redirectTemplate: string | null;

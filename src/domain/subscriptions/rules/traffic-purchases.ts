@@ -4,14 +4,11 @@ import type { Subscription, SubscriptionChanges, TrafficPurchase } from '../type
 
 type Expiring = Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'>;
 
-/** What the live purchases of a subscription add up to; GB and the earliest end. */
-export interface PurchaseTotals {
-  purchasedTrafficGb: number;
-  trafficResetAt: Date | null;
-}
-
-/** Sum and earliest end of the purchases that have not run out. */
-export function sumPurchases(purchases: readonly Expiring[], now: Date): PurchaseTotals {
+/**
+ * Sum and earliest end of the purchases that have not run out.
+ * @returns what the live purchases of a subscription add up to; GB and the earliest end
+ */
+export function sumPurchases(purchases: readonly Expiring[], now: Date) {
   const live = livePurchases(purchases, now);
   return {
     purchasedTrafficGb: live.reduce((sum, purchase) => sum + purchase.trafficGb, 0),

@@ -88,23 +88,12 @@ export async function applyStatus(
 
 export const promoGroupNotFound = refusal('promo_group_not_found', 404, 'Promo group not found');
 
-interface PromoGroupChange {
-  oldPromoGroupId: number | null;
-  newPromoGroupId: number | null;
-  promoGroupName: string | null;
-}
-
 /**
  * Makes a promo group the only one of a user, or removes the user from all groups (spec 01 section 11.2).
  * @param groupId null = none
  * @throws AppError 404 'User not found' | 404 'Promo group not found' | 403 (H5)
  */
-export async function changeUserPromoGroup(
-  app: App,
-  actor: AdminActor,
-  userId: number,
-  groupId: number | null,
-): Promise<PromoGroupChange> {
+export async function changeUserPromoGroup(app: App, actor: AdminActor, userId: number, groupId: number | null) {
   await guardTarget(app, actor, userId, 'change');
   return inTransaction(app, async (t) => {
     const user = await lockUser(t.db, userId);

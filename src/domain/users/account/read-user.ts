@@ -96,17 +96,12 @@ async function detailOf(app: App, user: UserRecord): Promise<AdminUserDetail> {
   };
 }
 
-interface TransactionsPage extends Slice {
-  transactions: TransactionInfo[];
-  total: number;
-}
-
 /** Visible movements of a user, newest first; debits are shown negative (spec 01 section 11.1). @throws AppError 404 */
 export async function listUserTransactions(
   app: App,
   userId: number,
   { transactionType: type = null, limit, offset }: Slice & { transactionType?: string | null | undefined },
-): Promise<TransactionsPage> {
+) {
   const user = await requireUser(app, userId);
   const [transactions, total] = await Promise.all([
     listTransactionsOf(app.db, user.id, { type, limit, offset }),
@@ -135,15 +130,8 @@ interface GiftInfo extends Omit<GiftRow, 'buyer' | 'receiver'> {
   receiverFullName: string | null;
 }
 
-interface UserGifts {
-  sent: GiftInfo[];
-  received: GiftInfo[];
-  sentTotal: number;
-  receivedTotal: number;
-}
-
 /** The newest 200 gifts bought and got by a user, with true totals (spec 01 section 11.1). @throws AppError 404 'User not found' */
-export async function listUserGifts(app: App, userId: number): Promise<UserGifts> {
+export async function listUserGifts(app: App, userId: number) {
   const user = await requireUser(app, userId);
   const [sent, received] = await Promise.all([
     listGifts(app.db, user.id, 'buyer_user_id', MAX_GIFTS),

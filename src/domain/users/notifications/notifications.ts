@@ -60,7 +60,6 @@ interface HistoryItem {
   type: string;
   /** A sentence in the language of the user. */
   message: string;
-  /** Kopeks. */
   amountKopeks: number | null;
   /** `500 ₽`. */
   formattedAmount: string | null;

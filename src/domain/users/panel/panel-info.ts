@@ -3,25 +3,17 @@ import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
 import { guardTarget, requireUser } from '../../identity/find-user.ts';
-import type { UserRecord } from '../../identity/types.ts';
 import type { PanelDevice, PanelSquadNode, PanelUserTraffic } from '../../provisioning/panel-objects.ts';
-import { isPanelError, type PanelUser } from '../../provisioning/ports.ts';
+import { isPanelError } from '../../provisioning/ports.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import type { Subscription } from '../../subscriptions/types.ts';
 import { lookUpPanelUser } from './panel-user.ts';
 import { findLastSync } from './sync-repo.ts';
 import { differencesOf } from './sync-rules.ts';
 
 export const noPanelAccount = refusal('no_panel_account', 400, 'User has no panel account');
 
-export interface UserDevices {
-  devices: PanelDevice[];
-  /** 0 without a subscription. */
-  deviceLimit: number;
-}
-
 /** Devices of a user at the panel; none when it does not answer (spec 01 section 11.1). @throws AppError 404 */
-export async function listUserDevices(app: App, userId: number): Promise<UserDevices> {
+export async function listUserDevices(app: App, userId: number) {
   const user = await requireUser(app, userId);
   const deviceLimit = (await readUserSubscription(app, user.id))?.subscription.deviceLimit ?? 0;
   if (user.vpnpanelUuid === null) return { devices: [], deviceLimit };
@@ -93,17 +85,11 @@ async function linkedPanelUser(app: App, actor: AdminActor, userId: number): Pro
   return user.vpnpanelUuid;
 }
 
-interface PanelInfo {
-  user: PanelUser;
-  /** Null when the user has no access to the node any more, or never connected. */
-  lastNodeName: string | null;
-}
-
 /**
  * The panel's data of a user; null when it is not configured, has no such user or does not answer (spec 01 section 11.1).
  * @throws AppError 404 'User not found'
  */
-export async function readPanelInfo(app: App, userId: number): Promise<PanelInfo | null> {
+export async function readPanelInfo(app: App, userId: number) {
   const user = await requireUser(app, userId);
   try {
     const found = await lookUpPanelUser(app, user);
@@ -118,16 +104,8 @@ export async function readPanelInfo(app: App, userId: number): Promise<PanelInfo
   }
 }
 
-interface SyncStatus {
-  user: UserRecord;
-  lastSync: Date | null;
-  subscription: Subscription | null;
-  panel: PanelUser | null;
-  differences: string[];
-}
-
 /** The values of the service and of the panel for a user, and their differences; nothing is changed (spec 01 section 11.3). @throws AppError 404 */
-export async function readSyncStatus(app: App, userId: number): Promise<SyncStatus> {
+export async function readSyncStatus(app: App, userId: number) {
   const user = await requireUser(app, userId);
   const [lastSync, found] = await Promise.all([findLastSync(app.db, user.id), readUserSubscription(app, user.id)]);
   const subscription = found?.subscription ?? null;

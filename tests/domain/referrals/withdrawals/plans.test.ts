@@ -2,7 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Db, SqlRunner } from '../../../../src/core/db/db.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
-import { listRequests } from '../../../../src/domain/referrals/withdrawals/admin-repo.ts';
+import { listRequests } from '../../../../src/domain/referrals/withdrawals/decide.ts';
 import { findWithdrawalSums, listPayouts } from '../../../../src/domain/referrals/withdrawals/repo.ts';
 import { aUser } from '../../../support/builders.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
