@@ -80,7 +80,7 @@ describe('08 P2: in step is what has the same effect', () => {
     ['beside one that it has', [NETHERLANDS, UNKNOWN_SQUAD], 'none'],
     ['alone', [UNKNOWN_SQUAD], 'none'],
     ['beside another one that it has', [GERMANY, UNKNOWN_SQUAD], 'squads'],
-  ])('a squad that the panel does not have %s makes no difference', async (_where, squads, difference) => {
+  ])('a squad that the panel does not have, %s, is left out of the comparison', async (_where, squads, difference) => {
     const running = await pushed(await startEmpty(), 'active', 30, squads);
     expect(running({})).toBe(difference);
   });
