@@ -27,7 +27,9 @@ const LOCAL = /\.(?:backup_tasks|job|service_state|domain_events|schema_\w+)$/;
 const dataOf = async (t: TestApp) =>
   Object.fromEntries(Object.entries(await databaseDigests(t.app)).filter(([name]) => !LOCAL.test(name)));
 
-describe.skipIf(!serverUrl)('a server and an embedded database (left out without a server: TEST_DATABASE_URL)', () => {
+// Each test writes two whole databases, which takes a busy machine minutes.
+const limit = { timeout: 600_000 };
+describe.skipIf(!serverUrl)('a server and an embedded database (left out without a server: TEST_DATABASE_URL)', limit, () => {
   let server: TestDatabase;
   let embedded: Database;
   let onServer: TestApp;

@@ -264,7 +264,8 @@ test('BACKUP_INCLUDE_SECRETS off: the archive has none, and a restore keeps thos
   ]);
 });
 
-describe('a drill', () => {
+// Migrates an empty database, which takes a busy machine minutes.
+describe('a drill', { timeout: 600_000 }, () => {
   const drilling = async () => {
     await workerSandbox();
     const t = await appWithFolder({ environment: { BACKUP_DRILL_INTERVAL_HOURS: '24', NODE_ENV: 'test' } });

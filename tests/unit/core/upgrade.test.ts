@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   applySchema,
   type MigrationTarget,
@@ -22,8 +22,6 @@ let files: SchemaFiles;
 /** The migrations of earlier releases, in their order. */
 let earlier: SqlFile[];
 const open: PGlite[] = [];
-
-vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(async () => {
   files = await readSchemaFiles(migrationsFolder);
@@ -91,7 +89,8 @@ const withTopic = (name: string, sql: string): SchemaFiles => ({
   ],
 });
 
-describe('a database of an earlier release', () => {
+// Migrates several databases, which takes a busy machine minutes.
+describe('a database of an earlier release', { timeout: 600_000 }, () => {
   test('the fixture is what the baseline replaces', () => {
     expect(Object.fromEntries(earlier.map(({ name, checksum }) => [name, checksum]))).toEqual(
       Object.fromEntries(files.replaced.checksums),
@@ -240,7 +239,7 @@ INSERT INTO transaction_count_mark (id, through_id, seen_id) VALUES (1, 2, 2);
 INSERT INTO polls (title) VALUES ('Poll');
 INSERT INTO poll_sends (poll_id, target, made_up_to) VALUES (1, 'all', 7)`;
 
-describe('a topic of prisma/sql', () => {
+describe('a topic of prisma/sql', { timeout: 600_000 }, () => {
   let target: MigrationTarget;
   beforeAll(async () => {
     target = targetOn(await newDatabase());
