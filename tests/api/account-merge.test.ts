@@ -38,20 +38,28 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
     expect(first.status).toBe(200);
     expect(first.body.expires_in_seconds).toBe(1_710);
     expect(first.body.primary).toEqual({
-      ...{ id: pair.primaryId, username: expect.any(String), first_name: expect.any(String), email, balance_kopeks: 0 },
-      ...{ auth_methods: ['messenger', 'email', 'google'], subscription: null, created_at: expect.stringMatching(/Z$/) },
+      id: pair.primaryId,
+      username: expect.any(String),
+      first_name: expect.any(String),
+      email,
+      balance_kopeks: 0,
+      auth_methods: ['messenger', 'email', 'google'],
+      subscription: null,
+      created_at: expect.stringMatching(/Z$/),
     });
     expect(first.body.secondary).toMatchObject({
-      ...{ id: pair.secondaryId, auth_methods: ['messenger'], balance_kopeks: 700 },
+      id: pair.secondaryId,
+      auth_methods: ['messenger'],
+      balance_kopeks: 700,
       subscription: {
-        ...{
-          status: 'active',
-          is_trial: false,
-          end_date: expect.stringMatching(/Z$/),
-          traffic_limit_gb: 100,
-          traffic_used_gb: 1.5,
-        },
-        ...{ device_limit: 2, tariff_name: 'Silver', autopay_enabled: false },
+        status: 'active',
+        is_trial: false,
+        end_date: expect.stringMatching(/Z$/),
+        traffic_limit_gb: 100,
+        traffic_used_gb: 1.5,
+        device_limit: 2,
+        tariff_name: 'Silver',
+        autopay_enabled: false,
       },
     });
     expect((await newClient().get(`/cabinet/auth/merge/${token}`)).body).toEqual(first.body);

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const PATH = '/cabinet/admin/button-styles';
@@ -103,9 +104,7 @@ describe('styles of the menu buttons', () => {
 
   it('that are stored otherwise are read part by part', async () => {
     const bad = { style: 'red', icon_custom_emoji_id: 5, enabled: 'no', labels: { de: 'x', en: 3, ru: 'Да' } };
-    await t.app.db.sql("INSERT INTO menu_layouts (name, document) VALUES ('cabinet', $1::json)", [
-      JSON.stringify({ styles: { subscription: bad, referral: 'x' } }),
-    ]);
+    await storeRow(t.app, 'MenuLayout', { name: 'cabinet', document: { styles: { subscription: bad, referral: 'x' } } });
     expect(await styles()).toEqual({ ...DEFAULTS, subscription: { ...look('success'), labels: { ru: 'Да' } } });
   });
 

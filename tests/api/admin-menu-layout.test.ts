@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const PATH = '/cabinet/admin/menu-layout';
@@ -102,11 +103,10 @@ describe('the menu of the cabinet mode', () => {
   });
 
   it('cleans unusable buttons, widths and styles from what is stored, and shows the default when nothing is left', async () => {
-    const store = (document: object) =>
-      t.app.db.sql(
-        "INSERT INTO menu_layouts (name, document) VALUES ('cabinet', $1::json) ON CONFLICT (name) DO UPDATE SET document = EXCLUDED.document",
-        [JSON.stringify(document)],
-      );
+    const store = async (document: object) => {
+      await t.app.db.sql('DELETE FROM menu_layouts');
+      await storeRow(t.app, 'MenuLayout', { name: 'cabinet', document });
+    };
     await store({
       rows: [
         { id: 'a', max_per_row: 9, buttons: ['home', 'gone', 'custom_bad', 'custom_plain'] },

@@ -4,6 +4,7 @@ import { METHODS, seedPaymentMethods } from '../../src/domain/payments/payment-m
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const PATH = '/cabinet/admin/payment-methods';
@@ -69,20 +70,20 @@ describe('spec 03 section 5.1: the list', () => {
   });
 
   it('shows a stored method that is not known here with its id and the usual limits', async () => {
-    await t.app.db.sql("INSERT INTO payment_method_configs (method_id, sort_order) VALUES ('old', 99) RETURNING method_id");
+    await storeRow(t.app, 'PaymentMethodConfig', { methodId: 'old', sortOrder: 99 });
     expect((await admin.get(`${PATH}/old`)).body).toMatchObject({
-      ...{ default_display_name: 'old', default_min_amount_kopeks: 1_000, default_max_amount_kopeks: 10_000_000 },
-      ...{ available_sub_options: null, is_provider_configured: false },
+      default_display_name: 'old',
+      default_min_amount_kopeks: 1_000,
+      default_max_amount_kopeks: 10_000_000,
+      available_sub_options: null,
+      is_provider_configured: false,
     });
   });
 
   it('lists promo groups by priority and name', async () => {
     const names = [`b${unique()}`, `a${unique()}`, `z${unique()}`];
     for (const [index, name] of names.entries()) {
-      await t.app.db.sql('INSERT INTO promo_groups (name, priority) VALUES ($1, $2::int) RETURNING id', [
-        name,
-        index === 2 ? 900 : 800,
-      ]);
+      await storeRow(t.app, 'PromoGroup', { name, priority: index === 2 ? 900 : 800 });
     }
     const { body } = await admin.get(`${PATH}/promo-groups`);
     expect(body.filter(({ name }: { name: string }) => names.includes(name))).toEqual([
@@ -135,11 +136,16 @@ describe('PUT /{method_id}', () => {
     });
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      ...{ display_name: 'Card', min_amount_kopeks: 7_000, max_amount_kopeks: 70_000, sub_options: { card: false, sbp: true } },
+      display_name: 'Card',
+      min_amount_kopeks: 7_000,
+      max_amount_kopeks: 70_000,
+      sub_options: { card: false, sbp: true },
       is_enabled: true,
     });
     expect(await shownYookassa()).toMatchObject({
-      ...{ name: 'Card', min_amount_kopeks: 7_000, max_amount_kopeks: 70_000 },
+      name: 'Card',
+      min_amount_kopeks: 7_000,
+      max_amount_kopeks: 70_000,
       options: [{ id: 'sbp', name: expect.any(String), description: expect.any(String) }],
     });
     await change({ is_enabled: false });
@@ -150,8 +156,15 @@ describe('PUT /{method_id}', () => {
     const set = { display_name: 'Card', min_amount_kopeks: 7_000, max_amount_kopeks: 70_000, user_type_filter: 'email' };
     await change(set);
     const same = await change({
-      ...{ is_enabled: null, display_name: null, sub_options: null, min_amount_kopeks: null, max_amount_kopeks: null },
-      ...{ user_type_filter: null, first_topup_filter: null, promo_group_filter_mode: null, allowed_promo_group_ids: null },
+      is_enabled: null,
+      display_name: null,
+      sub_options: null,
+      min_amount_kopeks: null,
+      max_amount_kopeks: null,
+      user_type_filter: null,
+      first_topup_filter: null,
+      promo_group_filter_mode: null,
+      allowed_promo_group_ids: null,
     });
     expect(same.body).toMatchObject({ ...set, sub_options: { card: true, sbp: true } });
     expect((await change({ sub_options: {} })).body).toMatchObject({ sub_options: { card: true, sbp: true } });
@@ -212,19 +225,14 @@ describe('PUT /{method_id}', () => {
   });
 
   it('filters by groups: unknown ids are left out, an empty set admits everyone', async () => {
-    const [group] = await t.app.db.sql<{ id: number }>('INSERT INTO promo_groups (name) VALUES ($1) RETURNING id', [
-      `g${unique()}`,
-    ]);
+    const group = await storeRow(t.app, 'PromoGroup', { name: `g${unique()}` });
     const { body } = await change({
       promo_group_filter_mode: 'selected',
-      allowed_promo_group_ids: [2_147_483_000, group!.id, 9e15],
+      allowed_promo_group_ids: [2_147_483_000, group.id, 9e15],
     });
-    expect(body).toMatchObject({ promo_group_filter_mode: 'selected', allowed_promo_group_ids: [group!.id] });
+    expect(body).toMatchObject({ promo_group_filter_mode: 'selected', allowed_promo_group_ids: [group.id] });
     expect(await shownYookassa()).toBeUndefined();
-    await t.app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING user_id', [
-      payer.user.id,
-      group!.id,
-    ]);
+    await storeRow(t.app, 'UserPromoGroup', { userId: payer.user.id, promoGroupId: group.id });
     expect(await shownYookassa()).toBeDefined();
     const other = await userClient(t.app, server);
     expect(await shownYookassa(other)).toBeUndefined();
@@ -238,7 +246,8 @@ describe('PUT /{method_id}', () => {
       'SELECT details, resource_id, action FROM admin_audit_log ORDER BY id DESC LIMIT 1',
     );
     expect(row).toMatchObject({
-      ...{ action: 'payment_methods:edit', resourceId: 'yookassa' },
+      action: 'payment_methods:edit',
+      resourceId: 'yookassa',
       details: { before: { displayName: null }, after: { displayName: 'Audited' } },
     });
   });

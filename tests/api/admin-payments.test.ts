@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Rows } from '../../src/core/db/columns.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
 import { moneyFacts, paymentFacts } from '../support/payment-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const PATH = '/cabinet/admin/payments';
@@ -36,7 +38,7 @@ afterAll(() => server.close());
 interface Facts {
   method?: string;
   userId?: number | null;
-  outcome?: string;
+  outcome?: Rows['Payment']['outcome'];
   status?: string;
   isPaid?: boolean;
   hoursAgo?: number;
@@ -49,18 +51,21 @@ interface Facts {
 
 async function aPayment(facts: Facts = {}): Promise<number> {
   const { outcome = 'pending', hoursAgo = 1 } = facts;
-  const [row] = await app.db.sql<{ id: number }>(
-    `INSERT INTO payments (method, user_id, order_id, external_id, charge_id, amount_kopeks, status, outcome, is_paid, purpose, payment_url, created_at)
-     VALUES ($1, $2::int, $3, $4, $5, 12345, $6, $7, $8::boolean, $9, $10, $11::timestamptz) RETURNING id`,
-    [
-      ...[facts.method ?? 'yookassa', facts.userId === undefined ? payer.user.id : facts.userId],
-      ...[facts.orderId ?? `order-${unique()}`, facts.externalId === undefined ? `ext-${unique()}` : facts.externalId],
-      ...[facts.chargeId ?? null, facts.status ?? outcome, outcome, facts.isPaid ?? false],
-      ...[facts.purpose ?? 'guest_purchase', facts.paymentUrl ?? null],
-      new Date(app.clock.now().getTime() - hoursAgo * HOUR),
-    ],
-  );
-  return row!.id;
+  const row = await storeRow(app, 'Payment', {
+    method: facts.method ?? 'yookassa',
+    userId: facts.userId === undefined ? payer.user.id : facts.userId,
+    orderId: facts.orderId ?? `order-${unique()}`,
+    externalId: facts.externalId === undefined ? `ext-${unique()}` : facts.externalId,
+    chargeId: facts.chargeId ?? null,
+    amountKopeks: 12_345,
+    status: facts.status ?? outcome,
+    outcome,
+    isPaid: facts.isPaid ?? false,
+    purpose: facts.purpose ?? 'guest_purchase',
+    paymentUrl: facts.paymentUrl ?? null,
+    createdAt: new Date(app.clock.now().getTime() - hoursAgo * HOUR),
+  });
+  return row.id;
 }
 
 const waiting = { purpose: 'balance_topup' };
@@ -88,17 +93,24 @@ describe('spec 03 sections 4.1 and 4.4: GET /cabinet/admin/payments', () => {
     expect(idsOf(answer)).not.toContain(old);
     expect(answer.body).toMatchObject({ total: 3, page: 1, per_page: 20, pages: 1 });
     expect(answer.body.items[1]).toEqual({
-      ...{ id: second, method: 'yookassa', method_display: 'YooKassa', identifier: expect.stringContaining('ext-') },
-      ...{
-        amount_kopeks: 12_345,
-        amount_rubles: 123.45,
-        status: 'pending',
-        status_emoji: '⏳',
-        status_text: 'Waiting for payment',
-      },
-      ...{ is_paid: false, is_checkable: false, created_at: expect.any(String), expires_at: null },
+      id: second,
+      method: 'yookassa',
+      method_display: 'YooKassa',
+      identifier: expect.stringContaining('ext-'),
+      amount_kopeks: 12_345,
+      amount_rubles: 123.45,
+      status: 'pending',
+      status_emoji: '⏳',
+      status_text: 'Waiting for payment',
+      is_paid: false,
+      is_checkable: false,
+      created_at: expect.any(String),
+      expires_at: null,
       payment_url: 'https://pay.example.com/1',
-      ...{ user_id: payer.user.id, user_messenger_id: 4711, user_username: 'somebody', user_email: 'some@body.org' },
+      user_id: payer.user.id,
+      user_messenger_id: 4711,
+      user_username: 'somebody',
+      user_email: 'some@body.org',
     });
     expect(idsOf(await admin.get(PATH, { query: { method_filter: 'severpay' } }))).toEqual([first]);
     expect(idsOf(await admin.get(PATH, { query: { method_filter: 'nothing' } }))).toHaveLength(3);
@@ -126,7 +138,7 @@ describe('spec 03 H20: one status table for all methods', () => {
     for (const method of ['cryptobot', 'severpay', 'kassa_ai', 'riopay', 'heleket']) {
       ids.paid!.push(await aPayment({ method, outcome: 'paid', status: 'paid_over', isPaid: true }));
       ids.pending!.push(await aPayment({ method, outcome: 'pending', status: 'something new' }));
-      for (const outcome of ['failed', 'expired', 'amount_mismatch']) {
+      for (const outcome of ['failed', 'expired', 'amount_mismatch'] as const) {
         ids.cancelled!.push(await aPayment({ method, outcome, status: 'decline' }));
       }
     }
@@ -137,7 +149,10 @@ describe('spec 03 H20: one status table for all methods', () => {
     expect(await found({ status_filter: 'other', per_page: 100 })).toHaveLength(25);
     const stats = await admin.get(`${PATH}/search/stats`, { query: { status_filter: 'paid' } });
     expect(stats.body).toEqual({
-      ...{ total: 25, paid: 5, pending: 5, cancelled: 15 },
+      total: 25,
+      paid: 5,
+      pending: 5,
+      cancelled: 15,
       by_method: { cryptobot: 5, severpay: 5, kassa_ai: 5, riopay: 5, heleket: 5 },
     });
     // A word that no text exists for is still one of the known states.
@@ -184,7 +199,7 @@ describe('GET /cabinet/admin/payments/search: the window', () => {
   ] as Record<string, string>[])(
     'spec 03 H19: pages of %j are each payment once, in order, with the exact total',
     async (filter) => {
-      const outcomes = ['pending', 'failed', 'paid'];
+      const outcomes = ['pending', 'failed', 'paid'] as const;
       for (let n = 0; n < 36; n++) {
         await aPayment({ method: n % 2 ? 'wata' : 'pal24', outcome: outcomes[n % 3]!, hoursAgo: Math.floor(n / 2) * 7 });
       }

@@ -9,6 +9,7 @@ import { type ActorClient, adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { emptyDatabase } from '../support/test-database.ts';
 
@@ -43,17 +44,16 @@ async function pay(userId: number, amount: number): Promise<number> {
 }
 
 async function aCampaign(name: string, partnerId: number | null, users: number[]): Promise<number> {
-  const [row] = await t.app.db.sql<{ id: number }>(
-    `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type, partner_user_id) VALUES ($1, $2, 'none', $3::int) RETURNING id`,
-    [name, `s${unique()}`, partnerId],
-  );
+  const row = await storeRow(t.app, 'AdvertisingCampaign', {
+    name,
+    startParameter: `s${unique()}`,
+    bonusType: 'none',
+    partnerUserId: partnerId,
+  });
   for (const id of users) {
-    await sql(
-      "INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none')",
-      [row!.id, id],
-    );
+    await storeRow(t.app, 'CampaignRegistration', { campaignId: row.id, userId: id, bonusType: 'none' });
   }
-  return row!.id;
+  return row.id;
 }
 
 beforeAll(async () => {
@@ -71,10 +71,13 @@ beforeAll(async () => {
   const source = await pay(top, 1_001);
   await pay(leaf, 500);
   await pay(leaf, 50);
-  await sql(
-    `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id) VALUES ($1::int, $2::int, 100, 'referral_commission', $3::int)`,
-    [partner, top, source],
-  );
+  await storeRow(t.app, 'ReferralEarning', {
+    userId: partner,
+    referralId: top,
+    amountKopeks: 100,
+    reason: 'referral_commission',
+    referralTransactionId: source,
+  });
   const tariff = await aTariff(t.app, { name: 'Plan' });
   await aStoredSubscription(t.app, top, { tariff_id: tariff });
   await aStoredSubscription(t.app, middle, { is_trial: true, end_date: new Date(t.clock.now().getTime() - DAY_MS) });
@@ -100,20 +103,28 @@ describe('04 16.2: nodes, edges and totals', () => {
       expect(ids(body.users)).toEqual([partner, top, middle, leaf, other]);
       const [first, second, third, fourth] = body.users;
       expect(first).toMatchObject({
-        ...{
-          display_name: 'Ann Lee',
-          is_partner: true,
-          referrer_id: null,
-          campaign_id: null,
-          direct_referrals: 1,
-          total_branch_users: 1,
-        },
-        ...{ branch_revenue_kopeks: 1_001, personal_revenue_kopeks: 100, personal_spent_kopeks: 0 },
-        ...{ subscription_name: null, subscription_end: null, subscription_status: null },
+        display_name: 'Ann Lee',
+        is_partner: true,
+        referrer_id: null,
+        campaign_id: null,
+        direct_referrals: 1,
+        total_branch_users: 1,
+        branch_revenue_kopeks: 1_001,
+        personal_revenue_kopeks: 100,
+        personal_spent_kopeks: 0,
+        subscription_name: null,
+        subscription_end: null,
+        subscription_status: null,
       });
       expect(second).toMatchObject({
-        ...{ display_name: 'top_100%', is_partner: false, referrer_id: partner, campaign_id: campaign, branch_revenue_kopeks: 0 },
-        ...{ personal_spent_kopeks: 1_001, subscription_name: 'Plan', subscription_status: 'paid_active' },
+        display_name: 'top_100%',
+        is_partner: false,
+        referrer_id: partner,
+        campaign_id: campaign,
+        branch_revenue_kopeks: 0,
+        personal_spent_kopeks: 1_001,
+        subscription_name: 'Plan',
+        subscription_status: 'paid_active',
       });
       expect(third).toMatchObject({
         display_name: `ID${third.tg_id}`,
@@ -128,8 +139,13 @@ describe('04 16.2: nodes, edges and totals', () => {
       });
       expect(body.campaigns).toMatchObject([
         {
-          ...{ id: campaign, name: 'Spring', direct_users: 2, total_network_users: 3, total_revenue_kopeks: 1_001 },
-          ...{ conversion_rate: 50, avg_check_kopeks: 1_001 },
+          id: campaign,
+          name: 'Spring',
+          direct_users: 2,
+          total_network_users: 3,
+          total_revenue_kopeks: 1_001,
+          conversion_rate: 50,
+          avg_check_kopeks: 1_001,
           top_referrers: [{ user_id: top, username: 'top_100%', referral_count: 1 }],
         },
         { id: empty, direct_users: 0, total_network_users: 0, conversion_rate: 0, avg_check_kopeks: 0, top_referrers: [] },

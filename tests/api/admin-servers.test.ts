@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
+import type { Rows } from '../../src/core/db/columns.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
-import { aUser } from '../support/builders.ts';
+import { aUser, defaultGroupId } from '../support/builders.ts';
+import { storeRow, storeRows } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const path = '/cabinet/admin/servers';
@@ -22,23 +24,28 @@ afterAll(() => server.close());
 
 beforeEach(async () => {
   for (const table of ['subscriptions', 'server_squads', 'tariffs']) await t.app.db.sql(`DELETE FROM ${table}`);
-  const [row] = await t.app.db.sql<{ id: number; groupId: number }>(
-    `WITH made AS (INSERT INTO server_squads (squad_uuid, display_name, original_name, country_code, price_kopeks, max_users)
-       VALUES ('nl', 'Netherlands', 'NL-1', 'NL', 1550, 3) RETURNING id)
-     INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id)
-     SELECT made.id, g.id FROM made, promo_groups g WHERE g.is_default RETURNING server_squad_id AS id, promo_group_id AS group_id`,
-  );
-  id = row!.id;
-  groupId = row!.groupId;
+  const server = {
+    squadUuid: 'nl',
+    displayName: 'Netherlands',
+    originalName: 'NL-1',
+    countryCode: 'NL',
+    priceKopeks: 1_550,
+    maxUsers: 3,
+  };
+  ({ id } = await storeRow(t.app, 'ServerSquad', server));
+  groupId = await defaultGroupId(t.app);
+  await storeRow(t.app, 'ServerSquadPromoGroup', { serverSquadId: id, promoGroupId: groupId });
 });
 
-async function subscribe(status: string, isTrial = false) {
+async function subscribe(status: Rows['Subscription']['status'], isTrial = false) {
   const user = await aUser(t.app);
-  await t.app.db.sql(
-    `INSERT INTO subscriptions (user_id, status, is_trial, end_date, connected_squads)
-     VALUES ($1::int, $2, $3::boolean, $4::timestamptz, '["nl"]')`,
-    [user.id, status, isTrial, addDays(t.app.clock.now(), 5)],
-  );
+  await storeRow(t.app, 'Subscription', {
+    userId: user.id,
+    status,
+    isTrial,
+    endDate: addDays(t.app.clock.now(), 5),
+    connectedSquads: ['nl'],
+  });
 }
 
 describe('admin servers', () => {
@@ -50,8 +57,15 @@ describe('admin servers', () => {
   });
 
   it('lists every server, not a first page of them (spec 02 H16)', async () => {
-    await t.app.db.sql(
-      "INSERT INTO server_squads (squad_uuid, display_name, sort_order, is_available) SELECT 's' || n, 'S', n, n > 10 FROM generate_series(1, 70) n",
+    await storeRows(
+      t.app,
+      'ServerSquad',
+      Array.from({ length: 70 }, (_, n) => ({
+        squadUuid: `s${n + 1}`,
+        displayName: 'S',
+        sortOrder: n + 1,
+        isAvailable: n >= 10,
+      })),
     );
     const all = (await admin.get(path)).body;
     expect(all.total).toBe(71);
@@ -77,7 +91,10 @@ describe('admin servers', () => {
   });
 
   it('shows a server with its groups, holders and tariffs', async () => {
-    await t.app.db.sql(`INSERT INTO tariffs (name, allowed_squads) VALUES ('Uses it', '["nl"]'), ('Does not', '[]')`);
+    await storeRows(t.app, 'Tariff', [
+      { name: 'Uses it', allowedSquads: ['nl'] },
+      { name: 'Does not', allowedSquads: [] },
+    ]);
     await subscribe('active');
     await subscribe('expired');
     const body = (await admin.get(`${path}/${id}`)).body;

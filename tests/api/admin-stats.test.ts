@@ -5,9 +5,10 @@ import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import type { Movement } from '../../src/domain/ledger/types.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
-import { aUser, unique } from '../support/builders.ts';
+import { aUser } from '../support/builders.ts';
 import { type ProvisioningTest, startAppWithPanel, unconfigured } from '../support/provisioning-setup.ts';
 import { aServer, aStoredSubscription, aTariff } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { emptyDatabase } from '../support/test-database.ts';
 import { GERMAN_NODE, lastAudit } from '../support/vpnpanel-setup.ts';
 
@@ -122,17 +123,15 @@ describe('06 4.3: dashboard, tops and payments', () => {
       connected_squads: [uuid],
       created_at: ago(2 * DAY_MS),
     });
-    await sql(
-      'INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks, connected_at) VALUES ($1::int, $2::int, 4200, now())',
-      [subscription, serverId],
-    );
+    await storeRow(t.app, 'SubscriptionServer', {
+      subscriptionId: subscription,
+      serverSquadId: serverId,
+      paidPriceKopeks: 4200,
+      connectedAt: new Date(),
+    });
     await aStoredSubscription(t.app, referrer.id, { tariff_id: tariff, is_trial: true });
-    await t.app.db.sql(
-      `WITH c AS (INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('Spring', $1, 'none') RETURNING id)
-       INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) SELECT id, $2::int, 'none' FROM c RETURNING campaign_id`,
-      [`s${unique()}`, buyer.id],
-    );
-    campaign = (await t.app.db.sql<{ id: number }>('SELECT max(id) AS id FROM advertising_campaigns'))[0]!.id;
+    campaign = (await storeRow(t.app, 'AdvertisingCampaign', { name: 'Spring' })).id;
+    await storeRow(t.app, 'CampaignRegistration', { campaignId: campaign, userId: buyer.id });
     const source = await post(buyer.id, 10_000);
     await post(buyer.id, 500, { createdAt: ago(40 * DAY_MS) });
     await post(buyer.id, 77, { paymentMethod: 'manual', contra: { kind: 'manual_adjustment' } });
@@ -141,11 +140,14 @@ describe('06 4.3: dashboard, tops and payments', () => {
       paymentMethod: 'balance',
       contra: { kind: 'sales_revenue', product: 'tariff' },
     });
-    await sql(
-      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id, created_at)
-       VALUES ($1::int, $2::int, 900, 'referral_commission', $3::int, $4::timestamptz)`,
-      [referrer.id, buyer.id, source, ago(3 * DAY_MS)],
-    );
+    await storeRow(t.app, 'ReferralEarning', {
+      userId: referrer.id,
+      referralId: buyer.id,
+      amountKopeks: 900,
+      reason: 'referral_commission',
+      referralTransactionId: source,
+      createdAt: ago(3 * DAY_MS),
+    });
   });
 
   test('dashboard', async () => {
@@ -155,28 +157,44 @@ describe('06 4.3: dashboard, tops and payments', () => {
     const day = t.clock.now().toISOString().slice(0, 10);
     expect(rest).toEqual({
       subscriptions: {
-        ...{ total: 2, active: 2, trial: 1, paid: 1, expired: 0 },
-        ...{ purchased_today: 1, purchased_week: 1, purchased_month: 1, trial_to_paid_conversion: 50 },
+        total: 2,
+        active: 2,
+        trial: 1,
+        paid: 1,
+        expired: 0,
+        purchased_today: 1,
+        purchased_week: 1,
+        purchased_month: 1,
+        trial_to_paid_conversion: 50,
       },
       financial: {
-        ...{ income_today_kopeks: 10_000, income_today_rubles: 100, income_month_kopeks: 10_000, income_month_rubles: 100 },
-        ...{
-          income_total_kopeks: 10_500,
-          income_total_rubles: 105,
-          subscription_income_kopeks: 3_000,
-          subscription_income_rubles: 30,
-        },
+        income_today_kopeks: 10_000,
+        income_today_rubles: 100,
+        income_month_kopeks: 10_000,
+        income_month_rubles: 100,
+        income_total_kopeks: 10_500,
+        income_total_rubles: 105,
+        subscription_income_kopeks: 3_000,
+        subscription_income_rubles: 30,
       },
       servers: {
-        ...{ total_servers: 1, available_servers: 1, servers_with_connections: 1 },
-        ...{ total_revenue_kopeks: 4_200, total_revenue_rubles: 42 },
+        total_servers: 1,
+        available_servers: 1,
+        servers_with_connections: 1,
+        total_revenue_kopeks: 4_200,
+        total_revenue_rubles: 42,
       },
       revenue_chart: [{ date: day, amount_kopeks: 10_000, amount_rubles: 100 }],
       tariff_stats: {
         tariffs: [
           {
-            ...{ tariff_id: tariff, tariff_name: 'Plan', active_subscriptions: 2, trial_subscriptions: 1 },
-            ...{ purchased_today: 0, purchased_week: 1, purchased_month: 1 },
+            tariff_id: tariff,
+            tariff_name: 'Plan',
+            active_subscriptions: 2,
+            trial_subscriptions: 1,
+            purchased_today: 0,
+            purchased_week: 1,
+            purchased_month: 1,
           },
         ],
         total_tariff_subscriptions: 2,
@@ -195,8 +213,15 @@ describe('06 4.3: dashboard, tops and payments', () => {
   test('referrers have windows and totals over all, with the limit cut to 1..100', async () => {
     const { body } = await admin.get(`${ROOT}/referrals/top`, { query: { limit: 0 } });
     const item = {
-      ...{ user_id: referrer.id, invited_count: 1, invited_today: 1, invited_week: 1, invited_month: 1 },
-      ...{ earnings_today_kopeks: 0, earnings_week_kopeks: 900, earnings_month_kopeks: 900, earnings_total_kopeks: 900 },
+      user_id: referrer.id,
+      invited_count: 1,
+      invited_today: 1,
+      invited_week: 1,
+      invited_month: 1,
+      earnings_today_kopeks: 0,
+      earnings_week_kopeks: 900,
+      earnings_month_kopeks: 900,
+      earnings_total_kopeks: 900,
     };
     expect(body).toMatchObject({
       by_earnings: [item],
@@ -221,7 +246,9 @@ describe('06 4.3: dashboard, tops and payments', () => {
           avg_revenue_per_user_kopeks: 10_500,
         },
       ],
-      ...{ total_campaigns: 1, total_registrations: 1, total_revenue_kopeks: 10_500 },
+      total_campaigns: 1,
+      total_registrations: 1,
+      total_revenue_kopeks: 10_500,
     });
   });
 

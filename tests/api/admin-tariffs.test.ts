@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
+import type { Rows } from '../../src/core/db/columns.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
+import { storeRow, storeRows } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const path = '/cabinet/admin/tariffs';
@@ -16,9 +18,10 @@ beforeAll(async () => {
   t = await testApp();
   server = await testServer(t.app);
   admin = await adminClient(t.app, server, ['tariffs:*']);
-  await t.app.db.sql(
-    "INSERT INTO server_squads (squad_uuid, display_name, country_code, sort_order) VALUES ('nl', 'Netherlands', 'NL', 1), ('de', 'Germany', 'DE', 0)",
-  );
+  await storeRows(t.app, 'ServerSquad', [
+    { squadUuid: 'nl', displayName: 'Netherlands', countryCode: 'NL', sortOrder: 1 },
+    { squadUuid: 'de', displayName: 'Germany', countryCode: 'DE', sortOrder: 0 },
+  ]);
 });
 afterAll(() => server.close());
 
@@ -28,12 +31,15 @@ async function create(body: Record<string, unknown> = {}) {
   return made.body;
 }
 
-async function subscribe(tariffId: number, status = 'active', days = 10, isTrial = false) {
+async function subscribe(tariffId: number, status: Rows['Subscription']['status'] = 'active', days = 10, isTrial = false) {
   const user = await aUser(t.app);
-  await t.app.db.sql(
-    'INSERT INTO subscriptions (user_id, status, is_trial, end_date, tariff_id) VALUES ($1::int, $2, $3::boolean, $4::timestamptz, $5::int)',
-    [user.id, status, isTrial, addDays(t.app.clock.now(), days), tariffId],
-  );
+  await storeRow(t.app, 'Subscription', {
+    userId: user.id,
+    status,
+    isTrial,
+    endDate: addDays(t.app.clock.now(), days),
+    tariffId,
+  });
   return user;
 }
 

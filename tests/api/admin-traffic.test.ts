@@ -15,6 +15,7 @@ import {
   withPort,
 } from '../support/provisioning-setup.ts';
 import { aStoredSubscription, aTariff } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
 import { DUTCH_NODE, GERMAN_NODE, lastAudit } from '../support/vpnpanel-setup.ts';
 
@@ -190,10 +191,8 @@ describe('GET /cabinet/admin/traffic', () => {
   test('06 5: a crashed reading is taken over when its lease is over', async () => {
     await list();
     t.clock.advance(6 * MINUTE_MS);
-    await t.app.db.sql(
-      `INSERT INTO panel_traffic_fills (key, lease_until, started_at) SELECT key, now() - interval '1 second', now()
-       FROM panel_traffic_fills RETURNING id`,
-    );
+    for (const { key } of await t.app.db.sql<{ key: string }>('SELECT key FROM panel_traffic_fills'))
+      await storeRow(t.app, 'PanelTrafficFill', { key, leaseUntil: new Date(Date.now() - 1_000), startedAt: new Date() });
     expect((await list()).body.total).toBe(3);
     expect(await t.app.db.sql('SELECT id FROM panel_traffic_fills WHERE finished_at IS NULL')).toEqual([]);
   });

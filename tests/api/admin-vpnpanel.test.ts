@@ -122,17 +122,26 @@ describe('the panel in the administration: changing', () => {
     expect(await lastAudit(app, `${base}/nodes/restart-all`)).toMatchObject({ status: 'error', details: { status_code: 400 } });
   });
 
-  it('creates, changes and deletes squads', async () => {
-    const { admin, app, adapter } = await panelAreas();
-    const made = await admin.post(`${base}/squads`, { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
-    expect(made).toMatchObject({ status: 200, body: { success: true, data: { uuid: expect.any(String) } } });
-    const { uuid } = made.body.data;
+  async function aSquad() {
+    const areas = await panelAreas();
+    const made = await areas.admin.post(`${base}/squads`, { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
+    const { uuid } = made.body.data as { uuid: string };
     const failed = (verb: string, reason = '') => ({ status: 400, body: { detail: `Failed to ${verb} squad${reason}` } });
-    // Spec 10 V6: with the reason of the panel.
+    const act = (body: unknown) => areas.admin.post(`${base}/squads/${uuid}/action`, body);
+    return { ...areas, made, uuid, failed, act };
+  }
+
+  it('creates a squad, or refuses with the reason of the panel', async () => {
+    const { admin, made, failed } = await aSquad();
+    expect(made).toMatchObject({ status: 200, body: { success: true, data: { uuid: expect.any(String) } } });
+    // Spec 10 V6.
     const taken = ': VPN panel: Internal squad name already exists (A120)';
     expect(await admin.post(`${base}/squads`, { name: 'Sweden' })).toMatchObject(failed('create', taken));
     expect((await admin.post(`${base}/squads`, { name: '' })).status).toBe(422);
+  });
 
+  it('changes a squad, with what it was and what it became on record', async () => {
+    const { admin, app, uuid, failed } = await aSquad();
     const patch = (body: unknown, at = uuid) => admin.patch(`${base}/squads/${at}`, body);
     expect((await patch({ name: 'Norway', inbound_uuids: [] })).body).toMatchObject({ success: true });
     expect(await lastAudit(app, `${base}/squads/${uuid}`)).toMatchObject({
@@ -145,15 +154,20 @@ describe('the panel in the administration: changing', () => {
     expect(await patch({})).toMatchObject({ status: 400, body: { detail: 'No update data provided' } });
     expect(await patch({ name: 'Norway' }, UNKNOWN_UUID)).toMatchObject(failed('update'));
     expect((await patch({ name: 'x'.repeat(200) })).body.detail).toMatch(/^Failed to update squad: VPN panel/);
+  });
 
-    const act = (body: unknown) => admin.post(`${base}/squads/${uuid}/action`, body);
+  it('acts on a squad', async () => {
+    const { adapter, uuid, act } = await aSquad();
     expect((await act({ action: 'add_all_users' })).body).toMatchObject({ success: true, message: expect.any(String) });
     expect((await adapter.getInternalSquad(uuid))?.membersCount).toBe(1);
     expect(await act({ action: 'rename' })).toMatchObject({ status: 400, body: { detail: 'Name is required for rename' } });
     expect((await act({ action: 'rename', name: '!' })).body).toMatchObject({ success: false, message: expect.any(String) });
+  });
 
+  it('deletes a squad, with what it was on record', async () => {
+    const { admin, app, uuid, failed, act } = await aSquad();
     expect((await admin.delete(`${base}/squads/${uuid}`)).body).toMatchObject({ success: true });
-    expect((await lastAudit(app, `${base}/squads/${uuid}`))?.details).toMatchObject({ before: { name: 'Norway' }, after: null });
+    expect((await lastAudit(app, `${base}/squads/${uuid}`))?.details).toMatchObject({ before: { name: 'Sweden' }, after: null });
     expect(await admin.delete(`${base}/squads/${uuid}`)).toMatchObject(failed('delete'));
     expect(await act({ action: 'delete' })).toMatchObject({ status: 200, body: { success: false, message: 'Squad not found' } });
   });

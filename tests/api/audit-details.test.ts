@@ -26,8 +26,14 @@ async function lastDetails(action: string) {
 it('payment methods of a landing page are recorded with the keys of the interface', async () => {
   const sandbox = { method_id: 'sandbox', display_name: 'Sandbox', sub_options: { sbp_qr: true } };
   const method = {
-    ...{ ...sandbox, description: null, icon_url: null, sort_order: 0 },
-    ...{ min_amount_kopeks: null, max_amount_kopeks: null, currency: null, return_url: null },
+    ...sandbox,
+    description: null,
+    icon_url: null,
+    sort_order: 0,
+    min_amount_kopeks: null,
+    max_amount_kopeks: null,
+    currency: null,
+    return_url: null,
   };
   const recorded = { paymentMethods: [method] };
   const { id } = (await admin.post(LANDINGS, aLandingBody({ payment_methods: [sandbox] }))).body;

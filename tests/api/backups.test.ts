@@ -34,7 +34,9 @@ async function create(): Promise<{ taskId: string; name: string }> {
 async function upload(content: Buffer, name = 'mine.tar.gz', query = '?clear_existing=true') {
   const form = multipartForm({}, { field: 'file', name, type: 'application/gzip', content });
   const reply = await server.inject({
-    ...{ method: 'POST', url: `/backups/upload${query}`, payload: Buffer.from(form.body) },
+    method: 'POST',
+    url: `/backups/upload${query}`,
+    payload: Buffer.from(form.body),
     headers: { 'x-api-key': api.token, 'content-type': form.contentType },
   });
   return [reply.statusCode, reply.json()];
@@ -49,15 +51,25 @@ describe('spec 06 section 7: POST /backups, its task, list, download, delete', (
     const { body: list } = await api.get('/backups', { query: { limit: 1 } });
     expect(list.items).toEqual([
       {
-        ...{ filename: name, filepath: name, timestamp: t.clock.now().toISOString(), compressed: true, error: null },
-        ...{ tables_count: expect.any(Number), total_records: expect.any(Number), file_size_bytes: expect.any(Number) },
-        ...{ file_size_mb: expect.any(Number), created_by: api.tokenId, database_type: 'postgresql', version: '3.0' },
+        filename: name,
+        filepath: name,
+        timestamp: t.clock.now().toISOString(),
+        compressed: true,
+        error: null,
+        tables_count: expect.any(Number),
+        total_records: expect.any(Number),
+        file_size_bytes: expect.any(Number),
+        file_size_mb: expect.any(Number),
+        created_by: api.tokenId,
+        database_type: 'postgresql',
+        version: '3.0',
       },
     ]);
     const file = await api.get(`/backups/download/${name}`);
     expect(file.bytes).toEqual(await readFile(join(backupFolder(t.app), name)));
     expect(file.headers).toMatchObject({
-      ...{ 'content-type': 'application/octet-stream', 'content-disposition': `attachment; filename="${name}"` },
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="${name}"`,
     });
     const headers = { 'x-api-key': api.token, range: 'bytes=100-299' };
     const part = await server.inject({ method: 'GET', url: `/backups/download/${name}`, headers });
@@ -80,7 +92,10 @@ describe('spec 06 section 7: POST /backups, its task, list, download, delete', (
     expect(found).toEqual(expect.arrayContaining([...names.slice(1), 'backup_foreign.tar.gz']));
     expect(found).not.toContain(names[0]);
     expect(body.items.find((item: { filename: string }) => item.filename === 'backup_foreign.tar.gz')).toMatchObject({
-      ...{ error: expect.stringMatching(/damaged/), tables_count: null, total_records: null, version: 'unknown' },
+      error: expect.stringMatching(/damaged/),
+      tables_count: null,
+      total_records: null,
+      version: 'unknown',
     });
   });
 

@@ -6,6 +6,7 @@ import { type MessengerButton, MessengerError } from '../../src/domain/messaging
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, type BuiltUser, unique } from '../support/builders.ts';
 import { type ProvisioningTest, startAppWithPanel } from '../support/provisioning-setup.ts';
+import { recordedEventsOf } from '../support/recorded-events.ts';
 
 const PATH = '/ban-notifications/send';
 const TEMPLATES = {
@@ -78,10 +79,8 @@ const mailTo = async (email: string) => {
   );
   return mail;
 };
-const eventsOf = (userId: number) =>
-  t.app.db.sql<{ type: string; payload: object }>('SELECT type, payload FROM domain_events WHERE user_id = $1::int ORDER BY id', [
-    userId,
-  ]);
+const eventsOf = async (userId: number) =>
+  (await recordedEventsOf(t.app, userId)).map(({ type, payload }) => ({ type, payload }));
 
 describe('06 13: who is notified', () => {
   test('by the name in the panel, its uuid, and by messenger id where the account is not linked', async () => {

@@ -3,13 +3,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isGiftEnabled } from '../../src/domain/storefront/gifts/is-gift-enabled.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer } from '../support/api.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const PATH = '/cabinet/branding';
 const COLORS = {
-  ...{ accent: '#3b82f6', darkBackground: '#0a0f1a', darkSurface: '#0f172a', darkText: '#f1f5f9', darkTextSecondary: '#94a3b8' },
-  ...{ lightBackground: '#F7E7CE', lightSurface: '#FEF9F0', lightText: '#1F1A12', lightTextSecondary: '#7D6B48' },
-  ...{ success: '#22c55e', warning: '#f59e0b', error: '#ef4444' },
+  accent: '#3b82f6',
+  darkBackground: '#0a0f1a',
+  darkSurface: '#0f172a',
+  darkText: '#f1f5f9',
+  darkTextSecondary: '#94a3b8',
+  lightBackground: '#F7E7CE',
+  lightSurface: '#FEF9F0',
+  lightText: '#1F1A12',
+  lightTextSecondary: '#7D6B48',
+  success: '#22c55e',
+  warning: '#f59e0b',
+  error: '#ef4444',
 };
 const ANIMATION = { enabled: true, type: 'aurora', settings: {}, opacity: 1, blur: 0, reducedOnMobile: true };
 const COUNTERS = { yandex_metrika_id: '', google_ads_id: '', google_ads_label: '' };
@@ -34,7 +44,7 @@ beforeEach(async () => {
 
 /** Stores a row as an import would, past the endpoints. */
 async function stored(key: string, value: string): Promise<void> {
-  await t.app.db.sql('INSERT INTO system_settings (key, value) VALUES ($1, $2)', [key, value]);
+  await storeRow(t.app, 'SystemSetting', { key, value });
   t.cache.clear();
 }
 const read = async (path: string) => (await open.get(`${PATH}${path}`)).body;
@@ -58,8 +68,13 @@ describe('a fresh installation', () => {
     [
       '/messenger-widget',
       {
-        ...{ bot_username: 'test_bot', size: 'large', radius: 8, userpic: true, request_access: true },
-        ...{ oidc_enabled: false, oidc_client_id: '' },
+        bot_username: 'test_bot',
+        size: 'large',
+        radius: 8,
+        userpic: true,
+        request_access: true,
+        oidc_enabled: false,
+        oidc_client_id: '',
       },
     ],
   ])('answers the defaults at %s, to anybody', async (path, body) => {

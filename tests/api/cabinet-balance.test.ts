@@ -11,6 +11,7 @@ import { type ActorClient, userClient } from '../support/actors.ts';
 import { clientOf } from '../support/api.ts';
 import { sandboxPaymentMethodIsListed } from '../support/payment-samples.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { type TestSandbox, workerSandbox } from '../support/test-sandbox.ts';
 
@@ -235,15 +236,18 @@ describe('history and cards', () => {
 
   test('own active cards are listed and unlinked once', async () => {
     const [user, other] = [await userClient(t.app, server), await userClient(t.app, server)];
-    const [card] = await t.app.db.sql<{ id: number }>(
-      `INSERT INTO saved_payment_methods (user_id, provider_method_id, card_last4, card_type, title) VALUES ($1::int, $2, '4242', 'Visa', 'Visa *4242') RETURNING id`,
-      [user.user.id, `pm-${user.user.id}`],
-    );
+    const card = await storeRow(t.app, 'SavedPaymentMethod', {
+      userId: user.user.id,
+      providerMethodId: `pm-${user.user.id}`,
+      cardLast4: '4242',
+      cardType: 'Visa',
+      title: 'Visa *4242',
+    });
     expect((await user.get('/cabinet/balance/saved-cards')).body).toMatchObject({
       recurrent_enabled: true,
-      cards: [{ id: card!.id, card_last4: '4242', method_type: 'bank_card' }],
+      cards: [{ id: card.id, card_last4: '4242', method_type: 'bank_card' }],
     });
-    const path = `/cabinet/balance/saved-cards/${card!.id}`;
+    const path = `/cabinet/balance/saved-cards/${card.id}`;
     expect(await other.delete(path)).toMatchObject({ status: 404, body: { detail: 'Saved card not found' } });
     expect(await user.delete(path)).toMatchObject({
       status: 200,
@@ -301,10 +305,13 @@ describe('callback routes', () => {
     const user = await userClient(t.app, server);
     const json = { 'content-type': 'application/json' };
     expect((await post('/yookassa-webhook', '{}', json)).json()).toEqual({ detail: 'Not Found' });
-    await t.app.db.sql(
-      "INSERT INTO payments (method, user_id, order_id, amount_kopeks, status) VALUES ('yookassa', $1::int, 'old-order', 100, 'pending') RETURNING id",
-      [user.user.id],
-    );
+    await storeRow(t.app, 'Payment', {
+      method: 'yookassa',
+      userId: user.user.id,
+      orderId: 'old-order',
+      amountKopeks: 100,
+      status: 'pending',
+    });
     t.cache.clear();
     expect((await post('/yookassa-webhook', '{}', json)).json()).toEqual({ status: 'error', reason: 'service_not_configured' });
     const state = await server.inject({ method: 'GET', url: '/yookassa-webhook' });
@@ -329,7 +336,10 @@ describe('callback routes', () => {
     expect([status, body]).toMatchObject([
       200,
       {
-        ...{ status: 'ok', bot_run_mode: 'polling', web_api_enabled: true, miniapp_static: { mounted: false } },
+        status: 'ok',
+        bot_run_mode: 'polling',
+        web_api_enabled: true,
+        miniapp_static: { mounted: false },
         payment_webhooks: { enabled: expect.any(Boolean), providers: { yookassa: false } },
         messenger_webhook: { enabled: expect.any(Boolean), running: expect.any(Boolean), secret_configured: expect.any(Boolean) },
         vpnpanel_webhook: { enabled: expect.any(Boolean) },

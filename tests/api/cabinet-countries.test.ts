@@ -5,6 +5,7 @@ import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aMembership, aServer, aStoredSubscription, rowOf, topUp } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ROOT = '/cabinet/subscription';
@@ -83,10 +84,7 @@ describe('GET /cabinet/subscription/countries', () => {
     const outsider = await holder();
     const member = await userClient(app, server);
     const group = await aMembership(app, member.user.id, {});
-    await app.db.sql(
-      'INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING promo_group_id',
-      [id, group],
-    );
+    await storeRow(app, 'ServerSquadPromoGroup', { serverSquadId: id, promoGroupId: group });
     const uuids = async (client: ActorClient) =>
       (await client.get(`${ROOT}/countries`)).body.countries.map((entry: { uuid: string }) => entry.uuid);
     expect(await uuids(member)).toContain(uuid);
@@ -104,10 +102,7 @@ describe('POST /cabinet/subscription/countries', () => {
       await aServer(app),
     ];
     const client = await holder({ connected_squads: [old.uuid] });
-    await app.db.sql(
-      'INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks) VALUES ($1::int, $2::int, 7) RETURNING id',
-      [client.id, old.id],
-    );
+    await storeRow(app, 'SubscriptionServer', { subscriptionId: client.id, serverSquadId: old.id, paidPriceKopeks: 7 });
     const before = await stateOf(client.id);
     const { status, body } = await client.post(`${ROOT}/countries`, { countries: [dear.uuid, cheap.uuid, dear.uuid] });
     expect([status, body]).toEqual([

@@ -130,8 +130,12 @@ describe('spec 05 section 9.1: history', () => {
     expect(all.body).toEqual({
       notifications: [
         {
-          ...{ id: expect.any(Number), type: 'purchase', message: 'Subscription bought', amount_kopeks: 30_000 },
-          ...{ formatted_amount: '300 ₽', created_at: '2026-01-02T00:00:00.000Z' },
+          id: expect.any(Number),
+          type: 'purchase',
+          message: 'Subscription bought',
+          amount_kopeks: 30_000,
+          formatted_amount: '300 ₽',
+          created_at: '2026-01-02T00:00:00.000Z',
         },
         expect.objectContaining({ type: 'balance_topup', message: 'Balance topped up' }),
       ],

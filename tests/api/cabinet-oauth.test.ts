@@ -8,6 +8,7 @@ import { type OAuthIssuer, startOAuthIssuer } from '../fakes/oauth-issuer.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
 import { someone, switchedOff, withIssuer } from '../support/oauth-setup.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -40,11 +41,15 @@ const cookieOf = (reply: ApiReply) => String(reply.headers['set-cookie']).split(
 
 const campaign = async (kopeks: number) => {
   const slug = `slug${unique()}`;
-  await t.app.db.sql(
-    `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type, balance_bonus_kopeks, is_active, created_at, updated_at)
-     VALUES ($1, $1, 'balance', $2::int, true, $3::timestamptz, $3::timestamptz) RETURNING id`,
-    [slug, kopeks, t.clock.now()],
-  );
+  await storeRow(t.app, 'AdvertisingCampaign', {
+    name: slug,
+    startParameter: slug,
+    bonusType: 'balance',
+    balanceBonusKopeks: kopeks,
+    isActive: true,
+    createdAt: t.clock.now(),
+    updatedAt: t.clock.now(),
+  });
   return slug;
 };
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSession } from '../../src/domain/identity/sessions/sessions.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aBuyer, aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -58,11 +59,12 @@ describe('GET /cabinet/subscription', () => {
       subscription_url: 'https://panel.example.com/sub/x',
     });
     const now = t.clock.now().getTime();
-    await t.app.db.sql(
-      `INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
-       VALUES ($1::int, 5, $2::timestamptz, $3::timestamptz) RETURNING id`,
-      [id, new Date(now + 15 * 86_400_000), new Date(now - 15 * 86_400_000)],
-    );
+    await storeRow(t.app, 'TrafficPurchase', {
+      subscriptionId: id,
+      trafficGb: 5,
+      expiresAt: new Date(now + 15 * 86_400_000),
+      createdAt: new Date(now - 15 * 86_400_000),
+    });
     expect((await api.get(ROOT)).body).toEqual({
       has_subscription: true,
       subscription: {

@@ -251,28 +251,44 @@ describe('contests of referrers (Web API, 04 11.4)', () => {
     expect((await client.get('/contests/referral', { query: { contest_type: 'other' } })).body.total).toBe(0);
   });
 
-  it('changes, toggles and deletes', async () => {
-    const { id } = (await client.post('/contests/referral', body)).body;
-    const path = `/contests/referral/${id}`;
-    expect((await client.patch(path, { final_summary_sent: true, prize_text: 'A mug', title: null })).body).toMatchObject({
-      final_summary_sent: true,
-      prize_text: 'A mug',
-      title: 'Spring',
-    });
+  const aContestPath = async () => `/contests/referral/${(await client.post('/contests/referral', body)).body.id}`;
+  const gone = { status: 404, body: { detail: 'Contest not found' } };
+
+  it('changes what a request names', async () => {
+    const change = { final_summary_sent: true, prize_text: 'A mug', title: null };
+    expect((await client.patch(await aContestPath(), change)).body).toMatchObject({ ...change, title: 'Spring' });
+  });
+
+  it('refuses changes that would make no contest', async () => {
+    const path = await aContestPath();
     expect(await client.patch(path, { end_at: '2029-01-01' })).toMatchObject({
       status: 400,
       body: { detail: 'end_at must be after start_at' },
     });
     expect(await client.patch(path, { daily_summary_times: '25:61' })).toMatchObject({ status: 422 });
     expect(await client.patch(path, { timezone: 'Mars/Base' })).toMatchObject({ status: 422 });
+  });
+
+  it('is switched by the state that a request names', async () => {
+    const path = await aContestPath();
     expect(await client.post(`${path}/toggle`)).toMatchObject({ status: 422 });
-    expect((await client.post(`${path}/toggle`, undefined, { query: { is_active: false } })).body).toMatchObject({
-      is_active: false,
-    });
+    const off = await client.post(`${path}/toggle`, undefined, { query: { is_active: false } });
+    expect(off.body).toMatchObject({ is_active: false });
+  });
+
+  it('is deleted only when it has ended', async () => {
+    const path = await aContestPath();
+    await client.post(`${path}/toggle`, undefined, { query: { is_active: false } });
     expect(await client.delete(path)).toMatchObject({ status: 400 });
     await client.patch(path, { start_at: '2020-01-01', end_at: '2020-02-01' });
     expect(await client.delete(path)).toMatchObject({ status: 200, body: { status: 'deleted' } });
-    const gone = { status: 404, body: { detail: 'Contest not found' } };
+  });
+
+  it('is unknown to every operation when it has been deleted', async () => {
+    const path = await aContestPath();
+    await client.post(`${path}/toggle`, undefined, { query: { is_active: false } });
+    await client.patch(path, { start_at: '2020-01-01', end_at: '2020-02-01' });
+    await client.delete(path);
     expect(await client.delete(path)).toMatchObject(gone);
     expect(await client.get(path)).toMatchObject(gone);
     expect(await client.patch(path, {})).toMatchObject(gone);

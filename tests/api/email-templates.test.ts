@@ -89,7 +89,10 @@ describe('spec 05 section 11.2: the list of templates', () => {
     const body_html = '<p onclick="x()">{formatted_amount}\r\n{nothing}</p>';
     const saved = await store('balance_topup', 'en', 'Paid {formatted_amount}', body_html);
     const template = {
-      ...{ notification_type: 'balance_topup', language: 'en', subject: 'Paid {formatted_amount}', body_html },
+      notification_type: 'balance_topup',
+      language: 'en',
+      subject: 'Paid {formatted_amount}',
+      body_html,
       is_active: true,
     };
     expect(saved.body).toEqual({ status: 'ok', template });

@@ -13,6 +13,7 @@ import { clientOf, testServer } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { eventually } from '../support/eventually.ts';
 import { initDataOf } from '../support/init-data.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
 import { takeMessages } from '../support/ticket-fixture.ts';
@@ -104,9 +105,7 @@ describe('row 7: blacklist', () => {
   it('is off by default', async () => {
     const t = await service({ BLACKLIST_GITHUB_URL: LIST_URL });
     const user = await userClient(t.app, t.server);
-    await t.app.db.sql('INSERT INTO blacklist_entries (messenger_id) VALUES ($1::bigint) RETURNING 1 AS made', [
-      user.user.messengerId,
-    ]);
+    await storeRow(t.app, 'BlacklistEntry', { messengerId: user.user.messengerId });
     expect((await user.get(ME)).status).toBe(200);
   });
 
@@ -235,10 +234,12 @@ describe('row 9: required channels', () => {
   const on = { CHANNEL_IS_REQUIRED_SUB: 'true' };
   async function aChannel(app: App): Promise<string> {
     const channelId = `-100${String(unique()).padStart(10, '0')}`;
-    await app.db.sql(
-      `INSERT INTO required_channels (channel_id, channel_link, title, sort_order) VALUES ($1, 'https://t.me/news', 'News', $2::int) RETURNING id`,
-      [channelId, Number(channelId.slice(-6))],
-    );
+    await storeRow(app, 'RequiredChannel', {
+      channelId,
+      channelLink: 'https://t.me/news',
+      title: 'News',
+      sortOrder: Number(channelId.slice(-6)),
+    });
     await forgetRequiredChannels(app);
     return channelId;
   }
@@ -342,7 +343,7 @@ it('checks in the order of the specification, for sessions and signed mini-app d
     expect(byData).toMatchObject({ status: bySession.status, body: { detail: expected } });
     return detail;
   };
-  await t.app.db.sql("INSERT INTO required_channels (channel_id) VALUES ('-1001111111111') RETURNING id");
+  await storeRow(t.app, 'RequiredChannel', { channelId: '-1001111111111' });
   await forgetRequiredChannels(t.app);
   listed = async () => String(user.user.messengerId);
   await refreshBlacklist(t.app);

@@ -212,10 +212,9 @@ describe('GET /cabinet/gift/config', () => {
   });
 
   it('while gifts are off shows the balance alone, and the switch is read in any case', async () => {
-    const off = {
-      ...{ is_enabled: false, tariffs: [], payment_methods: [], balance_kopeks: 100_000, currency_symbol: '₽' },
-      ...{ promo_group_name: null, active_discount_percent: null, active_discount_expires_at: null },
-    };
+    const noDiscount = { promo_group_name: null, active_discount_percent: null, active_discount_expires_at: null };
+    const nothingForSale = { is_enabled: false, tariffs: [], payment_methods: [] };
+    const off = { ...nothingForSale, ...noDiscount, balance_kopeks: 100_000, currency_symbol: '₽' };
     for (const value of ['false', 'yes', '', 'null']) {
       await giftsAreOn(t.app, value);
       expect((await buyer.get('/cabinet/gift/config')).body).toEqual(off);

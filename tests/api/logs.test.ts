@@ -43,8 +43,15 @@ beforeEach(async () => {
 describe('the system log', () => {
   test('a file that does not exist is empty and cannot be read whole or downloaded', async () => {
     expect((await api.get('/logs/system')).body).toEqual({
-      ...{ path: 'logs/bot.log', exists: false, updated_at: null, size_bytes: 0, size_chars: 0 },
-      ...{ preview: '', preview_chars: 0, preview_truncated: false, download_url: '/logs/system/download' },
+      path: 'logs/bot.log',
+      exists: false,
+      updated_at: null,
+      size_bytes: 0,
+      size_chars: 0,
+      preview: '',
+      preview_chars: 0,
+      preview_truncated: false,
+      download_url: '/logs/system/download',
     });
     for (const path of ['/logs/system/full', '/logs/system/download']) {
       expect(await api.get(path)).toMatchObject({ status: 404, body: { detail: 'Файл журнала не найден' } });
@@ -66,9 +73,15 @@ describe('the system log', () => {
     const timestamp = new Date('2025-01-31T12:00:00Z');
     await utimes(file, timestamp, timestamp);
     expect((await api.get('/logs/system', { query: { preview_limit: 500 } })).body).toEqual({
-      ...{ path: 'logs/bot.log', exists: true, updated_at: '2025-01-31T12:00:00.000Z' },
-      ...{ size_bytes: Buffer.byteLength(text), size_chars: 606, preview: Array.from(text).slice(-500).join('') },
-      ...{ preview_chars: 500, preview_truncated: true, download_url: '/logs/system/download' },
+      path: 'logs/bot.log',
+      exists: true,
+      updated_at: '2025-01-31T12:00:00.000Z',
+      size_bytes: Buffer.byteLength(text),
+      size_chars: 606,
+      preview: Array.from(text).slice(-500).join(''),
+      preview_chars: 500,
+      preview_truncated: true,
+      download_url: '/logs/system/download',
     });
     const { body } = await api.get('/logs/system');
     expect(body).toMatchObject({ preview: text, preview_chars: 606, preview_truncated: false });
@@ -193,7 +206,11 @@ describe('the log of support', () => {
       target_username: expect.toSatisfy((name) => name === null || typeof name === 'string'),
     };
     expect(body.items[3]).toMatchObject({
-      ...{ actor_user_id: null, actor_messenger_id: null, is_moderator: false, ticket_id: id, target_user_id: person.userId },
+      actor_user_id: null,
+      actor_messenger_id: null,
+      is_moderator: false,
+      ticket_id: id,
+      target_user_id: person.userId,
       details: { ...user, token_id: api.tokenId },
     });
     expect(body.items[2].details).toEqual({ minutes: 2, token_id: api.tokenId });

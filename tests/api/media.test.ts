@@ -8,6 +8,7 @@ import { type ActorClient, adminClient, userClient } from '../support/actors.ts'
 import { type ApiReply, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
 import { aJpeg, anMp4, aPdf, aPng } from '../support/media-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
 
@@ -37,13 +38,16 @@ interface Form {
   headers?: Record<string, string>;
 }
 
+const refusal = (status: number, detail: string) => ({ status, body: { detail } });
+
+type Server = Awaited<ReturnType<typeof testServer>>;
+const posted = (to: Server, url: string, payload: Buffer, headers: Record<string, string>) =>
+  to.inject({ method: 'POST', url, payload, headers });
+
 async function upload(path: string, credential: Record<string, string>, form: Form): Promise<ApiReply> {
   const { content = aPng(), name = 'photo.png', type = 'image/png', fields = {}, headers = {} } = form;
   const { contentType, body } = multipartForm(fields, { field: 'file', name, type, content });
-  const reply = await server.inject({
-    ...{ method: 'POST', url: path, payload: Buffer.from(body) },
-    headers: { ...credential, 'content-type': contentType, ...headers },
-  });
+  const reply = await posted(server, path, Buffer.from(body), { ...credential, 'content-type': contentType, ...headers });
   return { status: reply.statusCode, body: reply.json(), headers: reply.headers, text: reply.body, bytes: reply.rawPayload };
 }
 
@@ -68,19 +72,19 @@ describe('media', () => {
     expect([reply.status, reply.body]).toEqual([
       200,
       {
-        ...{ media_type: 'photo', file_id: expect.stringMatching(/^file_[\w-]{32}$/), file_unique_id: null },
+        media_type: 'photo',
+        file_id: expect.stringMatching(/^file_[\w-]{32}$/),
+        file_unique_id: null,
         media_url: `http://localhost:80/media/${reply.body.file_id}`,
       },
     ]);
     const found = await get(pathOf(reply.body.media_url), { 'x-api-key': api.token });
     expect([found.status, found.bytes]).toEqual([200, photo]);
     expect(found.headers).toMatchObject({
-      ...{
-        'content-type': 'image/jpeg',
-        'content-disposition': 'inline; filename="x.jpg"',
-        'content-length': String(photo.length),
-      },
-      ...{ 'x-content-type-options': 'nosniff' },
+      'content-type': 'image/jpeg',
+      'content-disposition': 'inline; filename="x.jpg"',
+      'content-length': String(photo.length),
+      'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
     });
     expect(found.headers).not.toHaveProperty('cache-control');
@@ -90,7 +94,8 @@ describe('media', () => {
     const { body } = await asToken({ content: aPdf(), name: 'page.html', type: 'text/html' });
     const found = await get(`/media/${body.file_id}`, { 'x-api-key': api.token });
     expect(found.headers).toMatchObject({
-      ...{ 'content-type': 'application/pdf', 'content-disposition': 'attachment; filename="page.pdf"' },
+      'content-type': 'application/pdf',
+      'content-disposition': 'attachment; filename="page.pdf"',
     });
     expect((await get(`/media/${body.file_id}`)).status).toBe(401);
   });
@@ -105,44 +110,39 @@ describe('media', () => {
     const proxied = await testApp({ environment: { TRUSTED_PROXIES: '127.0.0.1' } });
     const behind = await testServer(proxied.app);
     const { contentType, body } = multipartForm({}, { field: 'file', name: 'a.png', type: 'image/png', content: aPng() });
-    const reply = await behind.inject({
-      ...{ method: 'POST', url: '/upload', payload: Buffer.from(body) },
-      headers: {
-        ...{ 'x-api-key': api.token, 'content-type': contentType, host: '10.0.0.1' },
-        ...{ 'x-forwarded-proto': 'https', 'x-forwarded-host': 'api.example.com' },
-      },
+    const reply = await posted(behind, '/upload', Buffer.from(body), {
+      'x-api-key': api.token,
+      'content-type': contentType,
+      host: '10.0.0.1',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'api.example.com',
     });
     expect(new URL(reply.json().media_url).origin).toBe('https://api.example.com');
     await behind.close();
   });
 
   test('refuses in the order kind, empty, content', async () => {
-    expect(await asToken({ fields: { media_type: 'audio' }, content: Buffer.alloc(0) })).toMatchObject({
-      ...{ status: 400, body: { detail: 'Unsupported media type' } },
-    });
-    expect(await asToken({ content: Buffer.alloc(0) })).toMatchObject({ status: 400, body: { detail: 'File is empty' } });
-    expect(await asToken({ fields: { media_type: 'photo' }, content: aPdf() })).toMatchObject({
-      ...{ status: 400, body: { detail: 'Invalid image type. Allowed: JPEG, PNG, GIF, WebP' } },
-    });
+    expect(await asToken({ fields: { media_type: 'audio' }, content: Buffer.alloc(0) })).toMatchObject(
+      refusal(400, 'Unsupported media type'),
+    );
+    expect(await asToken({ content: Buffer.alloc(0) })).toMatchObject(refusal(400, 'File is empty'));
+    expect(await asToken({ fields: { media_type: 'photo' }, content: aPdf() })).toMatchObject(
+      refusal(400, 'Invalid image type. Allowed: JPEG, PNG, GIF, WebP'),
+    );
     const { contentType, body } = multipartForm(
       { media_type: 'photo' },
       { field: 'other', name: 'a', type: 'a/b', content: 'x' },
     );
-    const missing = await server.inject({
-      ...{ method: 'POST', url: '/upload', payload: Buffer.from(body) },
-      headers: { 'x-api-key': api.token, 'content-type': contentType },
-    });
+    const missing = await posted(server, '/upload', Buffer.from(body), { 'x-api-key': api.token, 'content-type': contentType });
     expect([missing.statusCode, missing.json().detail[0]]).toMatchObject([422, { loc: ['body', 'file'], type: 'missing' }]);
   });
 
   test('spec 05 section 10, hazard c: reading stops at the limit: 413 of the Web API, 400 in the cabinet', async () => {
     const large = Buffer.concat([aPng(), Buffer.alloc(50 * 1024 * 1024)]);
-    expect(await asToken({ content: large })).toMatchObject({
-      ...{ status: 413, body: { detail: 'File too large. Maximum size: 50MB' } },
-    });
-    expect(await asUser(user, { content: large.subarray(0, 10 * 1024 * 1024 + 1) })).toMatchObject({
-      ...{ status: 400, body: { detail: 'File too large. Maximum size: 10MB' } },
-    });
+    expect(await asToken({ content: large })).toMatchObject(refusal(413, 'File too large. Maximum size: 50MB'));
+    expect(await asUser(user, { content: large.subarray(0, 10 * 1024 * 1024 + 1) })).toMatchObject(
+      refusal(400, 'File too large. Maximum size: 10MB'),
+    );
   });
 
   test('a form with two files, or with too many fields, is refused with what it may have', async () => {
@@ -151,9 +151,9 @@ describe('media', () => {
     const boundary = contentType.split('boundary=')[1]!;
     const one = Buffer.from(body);
     const withoutEnd = one.subarray(0, one.length - `--${boundary}--\r\n`.length);
-    const reply = await server.inject({
-      ...{ method: 'POST', url: '/upload', payload: Buffer.concat([withoutEnd, one]) },
-      headers: { 'x-api-key': api.token, 'content-type': contentType },
+    const reply = await posted(server, '/upload', Buffer.concat([withoutEnd, one]), {
+      'x-api-key': api.token,
+      'content-type': contentType,
     });
     expect({ status: reply.statusCode, body: reply.json() }).toEqual(refused);
     const fields = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`field${index}`, 'x']));
@@ -174,10 +174,7 @@ describe('media', () => {
     const photo = { name: 'p.png', contentType: 'image/png', bytes: aPng() };
     const { fileId } = await t.app.ports.messenger.sendFile(CHAT, 'photo', photo, '');
     const received = (id: string) =>
-      t.app.db.sql(
-        "INSERT INTO media_files (file_id, media_type, source, messenger_file_id) VALUES ($1, 'photo', 'ticket', $1) RETURNING 1 AS n",
-        [id],
-      );
+      storeRow(t.app, 'MediaFile', { fileId: id, mediaType: 'photo', source: 'ticket', messengerFileId: id });
     await received(fileId!);
     const found = await get(`/media/${fileId}`, { 'x-api-key': api.token });
     expect([found.status, found.bytes, found.headers['content-type']]).toEqual([200, photo.bytes, 'image/png']);
@@ -188,7 +185,8 @@ describe('media', () => {
     const { downloadFile } = messenger;
     messenger.downloadFile = () => Promise.reject(new MessengerError({ kind: 'unavailable' }, 'away'));
     expect(await get(`/media/${fileId}`, { 'x-api-key': api.token })).toMatchObject({
-      ...{ status: 502, text: '{"detail":"Failed to download media"}' },
+      status: 502,
+      text: '{"detail":"Failed to download media"}',
     });
     messenger.downloadFile = downloadFile;
   });
@@ -202,7 +200,8 @@ describe('media', () => {
     expect(await readFile(path)).toEqual(aPng());
     await writeFile(path, '<html><script>alert(1)</script>');
     expect((await get(`/media/${body.file_id}`, { 'x-api-key': api.token })).headers).toMatchObject({
-      ...{ 'content-type': 'application/octet-stream', 'content-disposition': 'attachment; filename="photo.bin"' },
+      'content-type': 'application/octet-stream',
+      'content-disposition': 'attachment; filename="photo.bin"',
     });
   });
 
@@ -212,7 +211,7 @@ describe('media', () => {
     const count = async () => (await t.app.db.sql<{ n: number }>('SELECT count(*)::int AS n FROM media_files'))[0]!.n;
     const before = await count();
     mediaStore.put = () => Promise.reject(new Error('no space'));
-    expect(await asToken()).toMatchObject({ status: 503, body: { detail: 'Failed to upload media' } });
+    expect(await asToken()).toMatchObject(refusal(503, 'Failed to upload media'));
     mediaStore.put = put;
     expect(await count()).toBe(before);
   });
@@ -271,7 +270,9 @@ describe('Cabinet Media', () => {
     expect([status, body]).toEqual([
       200,
       {
-        ...{ media_type: 'photo', file_id: expect.stringMatching(/^file_[\w-]{32}\.\w+\.[\w-]{22}$/), file_unique_id: null },
+        media_type: 'photo',
+        file_id: expect.stringMatching(/^file_[\w-]{32}\.\w+\.[\w-]{22}$/),
+        file_unique_id: null,
         media_url: `http://localhost:80/cabinet/media/${body.file_id}`,
       },
     ]);
@@ -323,20 +324,18 @@ describe('Cabinet Media', () => {
   test('a user has so many files and megabytes, an administrator any number', async () => {
     const big = Buffer.concat([aPng(), Buffer.alloc(8 * 1024 * 1024)]);
     expect((await asUser(user, { content: big })).status).toBe(200);
-    expect(await asUser(user, { content: big })).toMatchObject({
-      ...{ status: 400, body: { detail: 'Files too large. Maximum altogether: 15MB' } },
-    });
+    expect(await asUser(user, { content: big })).toMatchObject(refusal(400, 'Files too large. Maximum altogether: 15MB'));
     expect([(await asUser(user)).status, (await asUser(user)).status]).toEqual([200, 200]);
-    expect(await asUser(user)).toMatchObject({ status: 400, body: { detail: 'Too many files. Maximum: 3' } });
+    expect(await asUser(user)).toMatchObject(refusal(400, 'Too many files. Maximum: 3'));
     const boss = await adminClient(t.app, server, ['broadcasts:create']);
     for (let count = 0; count < 4; count++) expect((await asUser(boss)).status).toBe(200);
   });
 
   test('refuses a file without a credential, and another kind', async () => {
     expect((await upload('/cabinet/media/upload', {}, {})).status).toBe(401);
-    expect(await asUser(user, { fields: { media_type: 'sticker' } })).toMatchObject({
-      ...{ status: 400, body: { detail: 'Unsupported media type. Allowed: photo, video, document' } },
-    });
+    expect(await asUser(user, { fields: { media_type: 'sticker' } })).toMatchObject(
+      refusal(400, 'Unsupported media type. Allowed: photo, video, document'),
+    );
     expect((await clientOf(server).post('/cabinet/media/upload', {})).status).toBe(401);
   });
 });
@@ -344,7 +343,10 @@ describe('Cabinet Media', () => {
 describe('files of tickets', () => {
   const open = (client: ActorClient, fileId: string) =>
     client.post('/cabinet/tickets', {
-      ...{ title: 'No connection', message: 'The link stopped working.', media_type: 'photo', media_file_id: fileId },
+      title: 'No connection',
+      message: 'The link stopped working.',
+      media_type: 'photo',
+      media_file_id: fileId,
     });
 
   test('the owner attaches it by its signed or plain id and gets links that work, while support and owner read the other side', async () => {
@@ -362,7 +364,9 @@ describe('files of tickets', () => {
     expect((await get(`/cabinet/media/${detail.body.messages[0].media_file_id}`)).status).toBe(200);
     const answer = (await asUser(support, { content: aJpeg() })).body.file_id;
     const reply = await support.post(`/cabinet/admin/tickets/${ticket.body.id}/reply`, {
-      ...{ message: 'See here', media_type: 'photo', media_file_id: answer },
+      message: 'See here',
+      media_type: 'photo',
+      media_file_id: answer,
     });
     expect(reply.status, reply.text).toBe(200);
     const list = await user.get('/cabinet/tickets');

@@ -5,6 +5,7 @@ import { clickChange } from '../../src/domain/content/menu-layout/click-stats.ts
 import { purgeOldRows } from '../../src/domain/ops/purge.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 // Wednesday.
@@ -30,10 +31,7 @@ const stats = async (path: string, query: Record<string, string | number> = {}) 
 const press = (query: Record<string, string | number>) => api.post('/menu-layout/stats/log-click', undefined, { query });
 
 async function clicked(button: string, at: Date, user: BuiltUser | null = null, type: string | null = null) {
-  await t.app.db.sql(
-    'INSERT INTO button_click_logs (button_id, user_id, button_type, clicked_at) VALUES ($1, $2::int, $3, $4::timestamptz)',
-    [button, user?.id ?? null, type, at],
-  );
+  await storeRow(t.app, 'ButtonClickLog', { buttonId: button, userId: user?.id ?? null, buttonType: type, clickedAt: at });
 }
 
 const hoursAgo = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS);

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ButtonConditions } from '../../src/routers/web/menu-layout.schemas.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -51,11 +52,10 @@ describe('reading', () => {
   });
 
   it('drops unknown keys of a stored document, and falls back to the default for an unreadable one', async () => {
-    const store = (document: unknown) =>
-      t.app.db.sql(
-        "INSERT INTO menu_layouts (name, document) VALUES ('chat', $1::json) ON CONFLICT (name) DO UPDATE SET document = EXCLUDED.document",
-        [JSON.stringify(document)],
-      );
+    const store = async (document: unknown) => {
+      await t.app.db.sql('DELETE FROM menu_layouts');
+      await storeRow(t.app, 'MenuLayout', { name: 'chat', document });
+    };
     await store({ version: 1, rows: [{ id: 'r', buttons: [], conditions: { traffic_topup_enabled: true } }], buttons: {} });
     expect((await layout()).rows).toEqual([{ id: 'r', buttons: [], conditions: {}, max_per_row: 2 }]);
     await store('nonsense');

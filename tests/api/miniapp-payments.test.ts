@@ -10,6 +10,7 @@ import { initDataOf } from '../support/init-data.ts';
 import { anOfferTo } from '../support/offer-samples.ts';
 import { sandboxPaymentMethodIsListed } from '../support/payment-samples.ts';
 import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -139,9 +140,12 @@ describe('the first page', () => {
       autopaySettings: null,
       trial_available: true,
       user: {
-        ...{ subscription_status: 'none', subscription_actual_status: 'missing', expires_at: null },
+        subscription_status: 'none',
+        subscription_actual_status: 'missing',
+        expires_at: null,
         // As with an unlimited one (spec 10 X14).
-        ...{ traffic_limit_gb: 0, traffic_limit_label: 'Unlimited' },
+        traffic_limit_gb: 0,
+        traffic_limit_label: 'Unlimited',
       },
     });
     const nobody = await api.post('/miniapp/subscription', { initData: initDataOf(t, { messengerId: 9_999_999_999 }) });
@@ -244,10 +248,10 @@ describe('changes', () => {
     expect((await flagged.send('subscription/settings')).status).toBe(200);
     const foreign = await aServer(t.app);
     const { send } = await caller({});
-    await t.app.db.sql(
-      `INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING promo_group_id`,
-      [foreign.id, await aMembership(t.app, trial.user.id, {})],
-    );
+    await storeRow(t.app, 'ServerSquadPromoGroup', {
+      serverSquadId: foreign.id,
+      promoGroupId: await aMembership(t.app, trial.user.id, {}),
+    });
     expect(await send('subscription/servers', { servers: [foreign.uuid] })).toMatchObject({
       status: 400,
       body: { detail: { code: 'validation_error' } },

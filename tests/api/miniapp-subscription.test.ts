@@ -7,6 +7,7 @@ import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aUser, type BuiltUser, unique } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ROOT = '/miniapp/subscription';
@@ -211,16 +212,36 @@ describe('renewal', () => {
     await anOffer(t.app, user.id, 15);
     const days = [1, 3, 5, 7, 14];
     const autopay = {
-      ...{ enabled: true, autopay_enabled: true, autopayEnabled: true, autopay_enabled_at: null },
-      ...{ days_before: 5, daysBefore: 5, autopay_days_before: 5, autopayDaysBefore: 5 },
-      ...{ default_days_before: 5, defaultDaysBefore: 5 },
-      ...{ options: days, days_options: days, daysOptions: days, available_days: days, availableDays: days },
-      ...{ autopay_days_options: days, autopayDaysOptions: days },
+      enabled: true,
+      autopay_enabled: true,
+      autopayEnabled: true,
+      autopay_enabled_at: null,
+      days_before: 5,
+      daysBefore: 5,
+      autopay_days_before: 5,
+      autopayDaysBefore: 5,
+      default_days_before: 5,
+      defaultDaysBefore: 5,
+      options: days,
+      days_options: days,
+      daysOptions: days,
+      available_days: days,
+      availableDays: days,
+      autopay_days_options: days,
+      autopayDaysOptions: days,
     };
     const wanted = {
-      ...{ autopay, autopay_settings: autopay, autopaySettings: autopay },
-      ...{ autopay_enabled: true, autopayEnabled: true, autopay_days_before: 5, autopayDaysBefore: 5, daysBefore: 5 },
-      ...{ autopay_days_options: days, autopayDaysOptions: days, daysOptions: days },
+      autopay,
+      autopay_settings: autopay,
+      autopaySettings: autopay,
+      autopay_enabled: true,
+      autopayEnabled: true,
+      autopay_days_before: 5,
+      autopayDaysBefore: 5,
+      daysBefore: 5,
+      autopay_days_options: days,
+      autopayDaysOptions: days,
+      daysOptions: days,
     };
     for (const path of [ROOT, `${ROOT}/renewal/options`, `${ROOT}/autopay`]) {
       const { body } = await api.post(path, { initData });
@@ -321,11 +342,7 @@ describe('add-ons', () => {
 test('a promo code is activated, or refused with a status for each reason', async () => {
   const { initData } = await caller(0, null);
   const code = `CODE${unique()}`;
-  await t.app.db.sql(
-    `INSERT INTO promocodes (code, type, balance_bonus_kopeks, subscription_days, max_uses, valid_from)
-     VALUES ($1, 'balance', 5000, 0, 1, $2::timestamptz) RETURNING id`,
-    [code, inDays(-1)],
-  );
+  await storeRow(t.app, 'Promocode', { code, type: 'balance', balanceBonusKopeks: 5_000, maxUses: 1, validFrom: inDays(-1) });
   const activate = (init: string, text: string) => api.post('/miniapp/promo-codes/activate', { initData: init, code: text });
   expect(await activate(initData, '  ')).toMatchObject({ status: 400, body: { detail: { code: 'invalid' } } });
   expect((await activate(initData, code.toLowerCase())).body).toMatchObject({
@@ -347,14 +364,9 @@ test('codes cannot be guessed: after five unknown ones further tries are 429', a
 
 test('an offer is claimed once, while a foreign one is unknown and an ended one gone', async () => {
   const { initData, user } = await caller(0, null);
-  const offer = async (userId: number, end: Date) => {
-    const row = await rowOf<{ id: number }>(
-      t.app,
-      `INSERT INTO discount_offers (user_id, notification_type, discount_percent, expires_at)
-       VALUES ($1::int, $2, 15, $3::timestamptz) RETURNING id`,
-      [userId, `test ${unique()}`, end],
-    );
-    return row.id;
+  const offer = async (userId: number, expiresAt: Date) => {
+    const kind = { notificationType: `test ${unique()}`, discountPercent: 15 };
+    return (await storeRow(t.app, 'DiscountOffer', { userId, expiresAt, ...kind })).id;
   };
   const claim = (id: number) => api.post(`/miniapp/promo-offers/${id}/claim`, { initData });
   const offerId = await offer(user.id, inDays(1));

@@ -7,6 +7,7 @@ import { aUser, type BuiltUser } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { readCart } from '../support/saved-cart.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
 
@@ -233,8 +234,10 @@ describe('tariff purchase', () => {
     const poor = await api.post(PURCHASE, { initData, tariffId, periodDays: 30 });
     expect(poor.status).toBe(402);
     expect(poor.body.detail).toEqual({
-      ...{ code: 'insufficient_funds', error_code: 'insufficient_funds' },
-      ...{ message: expect.any(String), missing_amount: 29_999 },
+      code: 'insufficient_funds',
+      error_code: 'insufficient_funds',
+      message: expect.any(String),
+      missing_amount: 29_999,
     });
     expect(await readCart(t.app, user.id)).toBeNull();
     expect(await api.post(PURCHASE, { initData, tariffId: 2_147_000_000, periodDays: 30 })).toMatchObject({
@@ -242,10 +245,7 @@ describe('tariff purchase', () => {
       body: { detail: { code: 'tariff_not_found' } },
     });
     const groupId = await aMembership(t.app, (await aUser(t.app)).id, {});
-    await t.app.db.sql(
-      'INSERT INTO tariff_promo_groups (tariff_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING tariff_id',
-      [tariffId, groupId],
-    );
+    await storeRow(t.app, 'TariffPromoGroup', { tariffId, promoGroupId: groupId });
     expect(await api.post(PURCHASE, { initData, tariffId, periodDays: 30 })).toMatchObject({
       status: 403,
       body: { detail: { code: 'tariff_not_available' } },

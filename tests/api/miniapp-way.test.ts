@@ -12,6 +12,7 @@ import { initDataOf } from '../support/init-data.ts';
 import { anOfferTo } from '../support/offer-samples.ts';
 import { sandboxPaymentMethodIsListed } from '../support/payment-samples.ts';
 import { aPromocode } from '../support/promocode-samples.ts';
+import { recordedTypesOf } from '../support/recorded-events.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
 import { aServer, aStoredSubscription, aTariff } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -132,13 +133,7 @@ describe.each(['tariffs', 'classic'] as const)('the way of a user through the mi
   });
 
   test('08 C4: the first purchase after the trial announces subscription.activated, the next one subscription.renewed', async () => {
-    const announced = async () => {
-      const rows = await t.app.db.sql<{ type: string }>(
-        `SELECT type FROM domain_events WHERE user_id = $1::int AND type LIKE 'subscription.%' ORDER BY id`,
-        [user.id],
-      );
-      return rows.map((row) => row.type);
-    };
+    const announced = () => recordedTypesOf(t.app, user.id, { prefix: 'subscription.' });
     const buy = () =>
       mode === 'tariffs'
         ? send(`${ROOT}/tariff/purchase`, { tariffId, periodDays: 30 })

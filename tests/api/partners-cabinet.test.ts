@@ -42,7 +42,7 @@ describe(ADMIN, () => {
   const apply = async (client: ActorClient, fields = {}) =>
     (await client.post('/cabinet/referral/partner/apply', { description: 'Many readers', ...fields })).body;
 
-  it('lists applications by status, newest first, and decides on them', async () => {
+  it('lists applications by status, newest first', async () => {
     const other = await userClient(t.app, server, { language: 'en' });
     const [one, two] = [await apply(user), await apply(other, { desired_commission_percent: 50 })];
     const listed = (await admin.get(`${ADMIN}/applications?status=pending`)).body;
@@ -56,21 +56,38 @@ describe(ADMIN, () => {
     expect((await admin.get(`${ADMIN}/applications?status=none`)).body).toEqual({ items: [], total: 0 });
     expect((await admin.get(`${ADMIN}/applications?limit=1&offset=1`)).body.items).toMatchObject([{ id: one.id }]);
     expect((await admin.get(`${ADMIN}/applications?status=lost`)).status).toBe(422);
-    const approve = (body: unknown, id = one.id) => admin.post(`${ADMIN}/applications/${id}/approve`, body);
-    expect(typesOf(await approve({}))).toEqual(['missing']);
-    expect(typesOf(await approve({ commission_percent: 0 }))).toEqual(['greater_than_equal']);
-    expect(typesOf(await approve({ commission_percent: 101 }))).toEqual(['less_than_equal']);
-    expect(typesOf(await approve({ commission_percent: 5, comment: 'x'.repeat(2_001) }))).toEqual(['string_too_long']);
-    expect((await approve({ commission_percent: 35, comment: 'Hi' })).body).toEqual({ success: true });
-    const again = await approve({ commission_percent: 35 });
+  });
+
+  const decide = async (action: 'approve' | 'reject', body: unknown, id: number) =>
+    admin.post(`${ADMIN}/applications/${id}/${action}`, body);
+  const anApplication = async () => (await apply(await userClient(t.app, server, { language: 'en' }))).id as number;
+
+  it.each([
+    ['missing', {}],
+    ['greater_than_equal', { commission_percent: 0 }],
+    ['less_than_equal', { commission_percent: 101 }],
+    ['string_too_long', { commission_percent: 5, comment: 'x'.repeat(2_001) }],
+  ])('refuses an approval with %s', async (type, body) => {
+    expect(typesOf(await decide('approve', body, await anApplication()))).toEqual([type]);
+  });
+
+  it('approves an application once', async () => {
+    const id = await anApplication();
+    expect((await decide('approve', { commission_percent: 35, comment: 'Hi' }, id)).body).toEqual({ success: true });
+    const again = await decide('approve', { commission_percent: 35 }, id);
     expect([again.status, again.body]).toEqual([400, { detail: 'The application has been decided on already' }]);
-    const unknown = await approve({ commission_percent: 35 }, BEYOND);
+  });
+
+  it('refuses to decide on an unknown application', async () => {
+    const unknown = await decide('approve', { commission_percent: 35 }, BEYOND);
     expect([unknown.status, unknown.body]).toEqual([400, { detail: 'Application not found' }]);
-    expect((await admin.post(`${ADMIN}/applications/${two.id}/reject`, {})).body).toEqual({ success: true });
-    expect((await admin.get(`${ADMIN}/applications?status=rejected`)).body.items[0]).toMatchObject({
-      id: two.id,
-      admin_comment: null,
-    });
+  });
+
+  it('rejects an application, also without a comment', async () => {
+    const id = await anApplication();
+    expect((await decide('reject', {}, id)).body).toEqual({ success: true });
+    const [newest] = (await admin.get(`${ADMIN}/applications?status=rejected`)).body.items;
+    expect(newest).toMatchObject({ id, admin_comment: null });
   });
 
   it('lists partners and shows any user as one', async () => {

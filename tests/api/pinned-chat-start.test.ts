@@ -32,11 +32,16 @@ test('spec 05 section 4: a /start that the messenger posts brings the active mes
   const { messengerId } = await aUser(t.app);
   await createPinnedMessage(t.app, TOKEN, PINNED, { broadcast: false, language: null });
   const reply = await server.inject({
-    ...{ method: 'POST', url: '/messenger-webhook', headers: { 'x-telegram-bot-api-secret-token': 'test-webhook-secret' } },
+    method: 'POST',
+    url: '/messenger-webhook',
+    headers: { 'x-telegram-bot-api-secret-token': 'test-webhook-secret' },
     payload: {
       update_id: unique(),
       message: {
-        ...{ message_id: 1, date: 1_700_000_000, chat: { id: messengerId, type: 'private' }, text: '/start' },
+        message_id: 1,
+        date: 1_700_000_000,
+        chat: { id: messengerId, type: 'private' },
+        text: '/start',
         from: { id: messengerId, is_bot: false, first_name: 'Ann' },
       },
     },

@@ -75,9 +75,16 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
       sent_count: 0,
       failed_count: 0,
       message: {
-        ...{ id: expect.any(Number), content: '<b>One</b>', media_type: null, media_file_id: null, is_active: true },
-        ...{ send_before_menu: true, send_on_every_start: true, created_by: base === WEB ? null : boss.user.id },
-        ...{ created_at: t.clock.now().toISOString(), updated_at: t.clock.now().toISOString() },
+        id: expect.any(Number),
+        content: '<b>One</b>',
+        media_type: null,
+        media_file_id: null,
+        is_active: true,
+        send_before_menu: true,
+        send_on_every_start: true,
+        created_by: base === WEB ? null : boss.user.id,
+        created_at: t.clock.now().toISOString(),
+        updated_at: t.clock.now().toISOString(),
       },
     });
     const second = await made({ send_before_menu: false, send_on_every_start: false });
@@ -91,7 +98,10 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
       total: 1,
     });
     expect((await client().get(base, { query: { limit: 1, offset: 1 } })).body).toMatchObject({
-      ...{ items: [{ id: first.body.message.id }], total: 2, limit: 1, offset: 1 },
+      items: [{ id: first.body.message.id }],
+      total: 2,
+      limit: 1,
+      offset: 1,
     });
     expect((await client().get(`${base}/active`)).body).toEqual(second);
     expect((await client().get(`${base}/${second.id}`)).body).toEqual(second);
@@ -196,12 +206,16 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     const now = t.clock.now().toISOString();
     expect((await client().patch(path, { content: ' two ', send_on_every_start: false })).body).toEqual({
       ...before,
-      ...{ content: ' two ', send_on_every_start: false, updated_at: now },
+      content: ' two ',
+      send_on_every_start: false,
+      updated_at: now,
     });
     expect((await client().patch(path, { content: '' })).body).toMatchObject({ content: '', media_type: 'photo' });
     expect((await client().patch(path, { media: { ...photo(), type: 'video' } })).body.media_type).toBe('video');
     expect((await client().patch(`${path}/settings`, { send_before_menu: false })).body).toMatchObject({
-      ...{ send_before_menu: false, send_on_every_start: false, content: '' },
+      send_before_menu: false,
+      send_on_every_start: false,
+      content: '',
     });
     const [row] = await t.app.db.sql("SELECT count(*)::int AS n FROM mass_sends WHERE kind = 'pinned' AND source_id = $1::int", [
       before.id,

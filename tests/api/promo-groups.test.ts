@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -41,10 +42,7 @@ async function primaryOf(userId: number): Promise<number | null> {
 }
 
 async function joined(userId: number, groupId: number, isPrimary: boolean): Promise<void> {
-  await t.app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING user_id', [
-    userId,
-    groupId,
-  ]);
+  await storeRow(t.app, 'UserPromoGroup', { userId, promoGroupId: groupId });
   if (isPrimary)
     await t.app.db.sql('UPDATE users SET promo_group_id = $2::int WHERE id = $1::int RETURNING id', [userId, groupId]);
 }

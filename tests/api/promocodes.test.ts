@@ -5,6 +5,7 @@ import { type ActorClient, adminClient, userClient } from '../support/actors.ts'
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { aGroup } from '../support/promocode-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -206,12 +207,18 @@ describe.each(areas)('%s', (base, client) => {
     expect([gone.status, gone.body]).toEqual([200, { success: true }]);
     expect((await client().delete(`${base}/${made.id}`)).body).toEqual({ detail: 'Promo code not found' });
     expect(await t.app.db.sql('SELECT id FROM promocode_uses WHERE promocode_id = $1::int', [made.id])).toEqual([]);
-    await t.app.db.sql(
-      `INSERT INTO wheel_spins (user_id, payment_type, payment_amount, payment_value_kopeks, prize_type, prize_value, prize_display_name,
-         prize_value_kopeks, generated_promocode_id, is_applied)
-       VALUES ($1::int, 'subscription_days', 1, 1, 'promocode', 0, 'x', 0, $2::int, true) RETURNING id`,
-      [user.user.id, prize.id],
-    );
+    await storeRow(t.app, 'WheelSpin', {
+      userId: user.user.id,
+      paymentType: 'subscription_days',
+      paymentAmount: 1,
+      paymentValueKopeks: 1,
+      prizeType: 'promocode',
+      prizeValue: 0,
+      prizeDisplayName: 'x',
+      prizeValueKopeks: 0,
+      generatedPromocodeId: prize.id,
+      isApplied: true,
+    });
     const deleted = await client().delete(`${base}/${prize.id}`);
     expect([deleted.status, deleted.body]).toEqual([200, { success: true }]);
     expect((await client().get(`${base}/${prize.id}`)).status).toBe(404);

@@ -105,7 +105,9 @@ test('any other request must arrive as a whole, however steadily its bytes come'
 test('what is sent behind an early answer is dropped for as long as any other request may last', async () => {
   const port = await listen({ wholeMs: SHORT_MS, idleMs: LONG_MS });
   const refused = await begin(port, '/backups/upload', {
-    ...{ 'x-api-key': 'wrong', 'content-type': `multipart/form-data; boundary=${BOUNDARY}`, 'content-length': 1_000_000 },
+    'x-api-key': 'wrong',
+    'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+    'content-length': 1_000_000,
   });
   refused.socket.write(HEAD);
   await refused.closed;

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
+import type { Rows } from '../../src/core/db/columns.ts';
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -27,19 +29,27 @@ async function create(body: Record<string, unknown> = {}) {
   return made.body;
 }
 
-async function subscribe(fields: { squads?: string[]; status?: string; serverId?: number; paid?: number }) {
+async function subscribe(fields: {
+  squads?: string[];
+  status?: Rows['Subscription']['status'];
+  serverId?: number;
+  paid?: number;
+}) {
   const user = await aUser(t.app);
-  const [row] = await t.app.db.sql<{ id: number }>(
-    `INSERT INTO subscriptions (user_id, status, end_date, connected_squads) VALUES ($1::int, $2, $3::timestamptz, $4::jsonb) RETURNING id`,
-    [user.id, fields.status ?? 'active', addDays(t.app.clock.now(), 5), JSON.stringify(fields.squads ?? [])],
-  );
+  const row = await storeRow(t.app, 'Subscription', {
+    userId: user.id,
+    status: fields.status ?? 'active',
+    endDate: addDays(t.app.clock.now(), 5),
+    connectedSquads: fields.squads ?? [],
+  });
   if (fields.serverId !== undefined) {
-    await t.app.db.sql(
-      'INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks) VALUES ($1::int, $2::int, $3::bigint)',
-      [row!.id, fields.serverId, fields.paid ?? 0],
-    );
+    await storeRow(t.app, 'SubscriptionServer', {
+      subscriptionId: row.id,
+      serverSquadId: fields.serverId,
+      paidPriceKopeks: fields.paid ?? 0,
+    });
   }
-  return { user, subscriptionId: row!.id };
+  return { user, subscriptionId: row.id };
 }
 
 describe('servers', () => {

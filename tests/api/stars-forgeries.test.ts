@@ -37,11 +37,16 @@ async function aPaidUpdate() {
   const update = {
     update_id: unique(),
     message: {
-      ...{ message_id: 1, date: 1_700_000_000, chat: { id: user.messengerId, type: 'private' } },
+      message_id: 1,
+      date: 1_700_000_000,
+      chat: { id: user.messengerId, type: 'private' },
       from: { id: user.messengerId, is_bot: false, first_name: 'Payer' },
       successful_payment: {
-        ...{ currency: 'XTR', total_amount: stars, invoice_payload: payload },
-        ...{ telegram_payment_charge_id: chargeId, provider_payment_charge_id: '' },
+        currency: 'XTR',
+        total_amount: stars,
+        invoice_payload: payload,
+        telegram_payment_charge_id: chargeId,
+        provider_payment_charge_id: '',
       },
     },
   };

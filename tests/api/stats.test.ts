@@ -4,6 +4,7 @@ import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -27,11 +28,14 @@ beforeAll(async () => {
   if (posted.outcome !== 'posted') throw new Error(posted.outcome);
   await aStoredSubscription(t.app, referral.id, { is_trial: true });
   await t.app.db.sql('UPDATE users SET referred_by_id = $1::int WHERE id = $2::int RETURNING id', [referrer.id, referral.id]);
-  await t.app.db.sql(
-    `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id, created_at)
-     VALUES ($1::int, $2::int, 1050, 'referral_first_topup', $3::int, $4::timestamptz) RETURNING id`,
-    [referrer.id, referral.id, posted.transactionId, t.clock.now()],
-  );
+  await storeRow(t.app, 'ReferralEarning', {
+    userId: referrer.id,
+    referralId: referral.id,
+    amountKopeks: 1050,
+    reason: 'referral_first_topup',
+    referralTransactionId: posted.transactionId,
+    createdAt: t.clock.now(),
+  });
 });
 afterAll(() => server.close());
 

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
+import { recordedEventsOf } from '../support/recorded-events.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
@@ -60,12 +61,7 @@ describe('POST /subscriptions', () => {
       updated_at: t.clock.now().toISOString(),
     });
     expect(await provisioningOf(made.body.id)).toEqual({ version: 1, pushes: 1 });
-    const events = await rowOf<{ total: number }>(
-      t.app,
-      'SELECT count(*)::int AS total FROM domain_events WHERE user_id = $1::int',
-      [user.id],
-    );
-    expect(events.total).toBe(0);
+    expect(await recordedEventsOf(t.app, user.id)).toEqual([]);
     await t.app.db.sql('DELETE FROM server_squads WHERE id = $1::int RETURNING id', [first.id]);
   });
 

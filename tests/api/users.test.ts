@@ -24,15 +24,29 @@ describe('one user', () => {
     const made = await api.post('/users', { messenger_id: messengerId, username: 'ann', first_name: 'Ann', language: 'en' });
     expect(made.status).toBe(200);
     expect(made.body).toEqual({
-      ...{ id: expect.any(Number), messenger_id: messengerId, username: 'ann', first_name: 'Ann', last_name: null },
-      ...{ status: 'active', language: 'en', balance_kopeks: 0, balance_rubles: 0, referred_by_id: null },
+      id: expect.any(Number),
+      messenger_id: messengerId,
+      username: 'ann',
+      first_name: 'Ann',
+      last_name: null,
+      status: 'active',
+      language: 'en',
+      balance_kopeks: 0,
+      balance_rubles: 0,
+      referred_by_id: null,
       referral_code: expect.stringMatching(/^ref[A-Za-z0-9]{8}$/),
-      ...{ has_had_paid_subscription: false, has_made_first_topup: false },
-      ...{ created_at: expect.stringMatching(TIMESTAMP), updated_at: expect.stringMatching(TIMESTAMP) },
+      has_had_paid_subscription: false,
+      has_made_first_topup: false,
+      created_at: expect.stringMatching(TIMESTAMP),
+      updated_at: expect.stringMatching(TIMESTAMP),
       last_activity: expect.stringMatching(TIMESTAMP),
       promo_group: {
-        ...{ id: expect.any(Number), name: 'Default', server_discount_percent: 0, traffic_discount_percent: 0 },
-        ...{ device_discount_percent: 0, apply_discounts_to_addons: true },
+        id: expect.any(Number),
+        name: 'Default',
+        server_discount_percent: 0,
+        traffic_discount_percent: 0,
+        device_discount_percent: 0,
+        apply_discounts_to_addons: true,
       },
       subscription: null,
     });
@@ -226,7 +240,8 @@ describe('the subscription', () => {
     });
     const replaced = await api.post(path, { is_trial: true, traffic_limit_gb: 0, replace_existing: true });
     expect(replaced.body.subscription).toMatchObject({
-      ...{ id: given.body.subscription.id, is_trial: true },
+      id: given.body.subscription.id,
+      is_trial: true,
       traffic_limit_gb: t.app.settings.get('TRIAL_TRAFFIC_LIMIT_GB'),
     });
     expect(await api.delete(path)).toMatchObject({

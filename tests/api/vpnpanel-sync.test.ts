@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { GERMANY, NETHERLANDS, type ProvisioningTest, startAppWithPanel } from '../support/provisioning-setup.ts';
+import { storeRow, storeRows } from '../support/stored-rows.ts';
 
 const WEB = '/vpnpanel';
 const ADMIN = '/cabinet/admin/vpnpanel';
@@ -24,9 +25,9 @@ beforeEach(async () => {
   for (const table of ['squad_migration_runs', 'panel_sync_runs', 'subscriptions', 'server_squads']) {
     await t.app.db.sql(`DELETE FROM ${table}`);
   }
-  await t.app.db.sql("INSERT INTO server_squads (squad_uuid, display_name, max_users) VALUES ($1, 'NL', 50), ($2, 'DE', null)", [
-    NETHERLANDS,
-    GERMANY,
+  await storeRows(t.app, 'ServerSquad', [
+    { squadUuid: NETHERLANDS, displayName: 'NL', maxUsers: 50 },
+    { squadUuid: GERMANY, displayName: 'DE', maxUsers: null },
   ]);
 });
 
@@ -74,10 +75,11 @@ describe.each(areas)('%s', (_name, client, base, text) => {
     expect((await ask({ source_uuid: 'x', target_uuid: GERMANY })).status).toBe(404);
     expect((await ask({ source_uuid: GERMANY, target_uuid: 'x' })).status).toBe(404);
     expect((await ask({ source_uuid: GERMANY })).body.detail[0]).toMatchObject({ loc: ['body', 'target_uuid'], type: 'missing' });
-    await t.app.db.sql(
-      "INSERT INTO squad_migration_runs (source_uuid, target_uuid, lease_until) VALUES ($1, $2, now() + interval '1 minute') RETURNING id",
-      [NETHERLANDS, GERMANY],
-    );
+    await storeRow(t.app, 'SquadMigrationRun', {
+      sourceUuid: NETHERLANDS,
+      targetUuid: GERMANY,
+      leaseUntil: new Date(Date.now() + 60_000),
+    });
     expect((await ask({ source_uuid: NETHERLANDS, target_uuid: GERMANY })).status).toBe(409);
   });
 
@@ -95,9 +97,10 @@ describe.each(areas)('%s', (_name, client, base, text) => {
   });
 
   it('refuses a second synchronisation of one kind while the first is under way, but not another', async () => {
-    await t.app.db.sql(
-      "INSERT INTO panel_sync_runs (kind, lease_until) VALUES ('to_panel', now() + interval '1 minute'), ('auto', now() + interval '1 minute') RETURNING id",
-    );
+    await storeRows(t.app, 'PanelSyncRun', [
+      { kind: 'to_panel', leaseUntil: new Date(Date.now() + 60_000) },
+      { kind: 'auto', leaseUntil: new Date(Date.now() + 60_000) },
+    ]);
     expect((await client().post(`${base}/sync/to-panel`)).status).toBe(409);
     // An automatic run is one from the panel.
     expect((await client().post(`${base}/sync/from-panel`, {})).status).toBe(409);
@@ -154,9 +157,7 @@ describe('administration only', () => {
       last_run_error: null,
       last_server_stats: { total: 3 },
     });
-    await t.app.db.sql(
-      "INSERT INTO panel_sync_runs (kind, lease_until) VALUES ('auto', now() + interval '1 minute') RETURNING id",
-    );
+    await storeRow(t.app, 'PanelSyncRun', { kind: 'auto', leaseUntil: new Date(Date.now() + 60_000) });
     expect((await admin.post(`${ADMIN}/sync/auto/run`)).body).toEqual({
       started: false,
       success: null,

@@ -189,11 +189,15 @@ describe('the panel over the Web API: changing', () => {
     expect(await token.post('/vpnpanel/nodes/restart')).toMatchObject(failed);
   });
 
-  it('creates, changes and deletes squads, with 200 and a flag also when nothing was done', async () => {
-    const { token, adapter } = await panelAreas();
-    const made = await token.post('/vpnpanel/squads', { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
+  async function aSquad() {
+    const areas = await panelAreas();
+    const made = await areas.token.post('/vpnpanel/squads', { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
+    return { ...areas, made, uuid: made.body.data.uuid as string };
+  }
+
+  it('creates a squad, and says with 200 and a flag that its name is taken', async () => {
+    const { token, made, uuid } = await aSquad();
     expect(made).toMatchObject({ status: 200, body: { success: true, data: { uuid: expect.any(String) } } });
-    const { uuid } = made.body.data;
     expect((await token.get(`/vpnpanel/squads/${uuid}`)).body).toMatchObject({
       name: 'Sweden',
       inbounds_count: 1,
@@ -201,34 +205,47 @@ describe('the panel over the Web API: changing', () => {
     });
     const same = await token.post('/vpnpanel/squads', { name: 'Sweden' });
     expect(same).toMatchObject({ status: 200, body: { success: false, detail: expect.any(String), data: null } });
+  });
 
-    const patch = (body: unknown) => token.patch(`/vpnpanel/squads/${uuid}`, body);
-    expect((await patch({ name: 'Norway' })).body.success).toBe(true);
-    expect((await patch({ inbound_uuids: [] })).body.success).toBe(true);
+  it('changes a squad, and says with 200 and a flag that nothing was done', async () => {
+    const { token, adapter, uuid } = await aSquad();
+    const patch = async (body: unknown, at = uuid) => (await token.patch(`/vpnpanel/squads/${at}`, body)).body;
+    expect((await patch({ name: 'Norway' })).success).toBe(true);
+    expect((await patch({ inbound_uuids: [] })).success).toBe(true);
     // Spec 10 R3.
-    expect((await patch({})).body).toEqual({ success: false, detail: 'No update data provided', data: null });
-    expect((await patch({ name: null, inbound_uuids: null })).body.success).toBe(false);
+    expect(await patch({})).toEqual({ success: false, detail: 'No update data provided', data: null });
+    expect((await patch({ name: null, inbound_uuids: null })).success).toBe(false);
     expect(await adapter.getInternalSquad(uuid)).toMatchObject({ name: 'Norway', inboundsCount: 0 });
-    expect((await token.patch(`/vpnpanel/squads/${UNKNOWN_UUID}`, { name: 'X1' })).body).toEqual({
-      success: false,
-      detail: 'Squad not found',
-      data: null,
-    });
+    const unknown = await patch({ name: 'X1' }, UNKNOWN_UUID);
+    expect(unknown).toEqual({ success: false, detail: 'Squad not found', data: null });
+  });
 
-    const act = (body: unknown, at = uuid) => token.post(`/vpnpanel/squads/${at}/actions`, body);
-    expect((await act({ action: 'add_all_users' })).body.success).toBe(true);
+  it('acts on a squad', async () => {
+    const { token, adapter, uuid } = await aSquad();
+    const act = async (body: unknown) => (await token.post(`/vpnpanel/squads/${uuid}/actions`, body)).body.success;
+    expect(await act({ action: 'add_all_users' })).toBe(true);
     expect((await adapter.getInternalSquad(uuid))?.membersCount).toBe(1);
-    expect((await act({ action: 'remove_all_users' })).body.success).toBe(true);
-    expect((await act({ action: 'rename', name: 'Denmark' })).body.success).toBe(true);
-    expect((await act({ action: 'update_inbounds', inbound_uuids: [DUTCH_INBOUND] })).body.success).toBe(true);
+    expect(await act({ action: 'remove_all_users' })).toBe(true);
+    expect(await act({ action: 'rename', name: 'Denmark' })).toBe(true);
+    expect(await act({ action: 'update_inbounds', inbound_uuids: [DUTCH_INBOUND] })).toBe(true);
     expect(await adapter.getInternalSquad(uuid)).toMatchObject({ name: 'Denmark', inboundsCount: 1, membersCount: 0 });
+  });
+
+  it('refuses actions on a squad without what they need', async () => {
+    const { token, uuid } = await aSquad();
+    const act = (body: unknown) => token.post(`/vpnpanel/squads/${uuid}/actions`, body);
     expect(await act({ action: 'rename' })).toMatchObject({ status: 400, body: { detail: 'Name is required for rename' } });
     for (const more of [{}, { inbound_uuids: [] }]) {
       const detail = 'Inbound UUIDs are required for update_inbounds';
       expect(await act({ action: 'update_inbounds', ...more })).toMatchObject({ status: 400, body: { detail } });
     }
-    expect((await act({ action: 'delete' })).body.success).toBe(true);
-    expect(await act({ action: 'delete' })).toMatchObject({ status: 200, body: { success: false, detail: 'Squad not found' } });
+  });
+
+  it('deletes a squad, and says with 200 and a flag that there is none', async () => {
+    const { token, uuid } = await aSquad();
+    const remove = () => token.post(`/vpnpanel/squads/${uuid}/actions`, { action: 'delete' });
+    expect((await remove()).body.success).toBe(true);
+    expect(await remove()).toMatchObject({ status: 200, body: { success: false, detail: 'Squad not found' } });
   });
 
   it('spec 06 section 17, hazard 19: every change by a token is on record with the token, what it was and what it became', async () => {

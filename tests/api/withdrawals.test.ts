@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { MINUTE_MS } from '../../src/core/clock.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
@@ -51,21 +52,25 @@ describe('Cabinet Withdrawal', () => {
     expect([page.status, page.body]).toEqual([
       200,
       {
-        ...{
-          total_earned: 50_000,
-          referral_spent: 0,
-          withdrawn: 0,
-          pending: 0,
-          available_referral: 50_000,
-          available_total: 50_000,
-        },
-        ...{ only_referral_mode: true, min_amount_kopeks: 100, is_withdrawal_enabled: true, can_request: true },
-        ...{ cannot_request_reason: null, requisites_text: 'Card and bank' },
+        total_earned: 50_000,
+        referral_spent: 0,
+        withdrawn: 0,
+        pending: 0,
+        available_referral: 50_000,
+        available_total: 50_000,
+        only_referral_mode: true,
+        min_amount_kopeks: 100,
+        is_withdrawal_enabled: true,
+        can_request: true,
+        cannot_request_reason: null,
+        requisites_text: 'Card and bank',
       },
     ]);
     await made(client);
     expect((await client.get(`${ROOT}/balance`)).body).toMatchObject({
-      ...{ pending: 20_000, available_total: 30_000, can_request: false },
+      pending: 20_000,
+      available_total: 30_000,
+      can_request: false,
       cannot_request_reason: 'You already have a request under review',
     });
   });
@@ -76,8 +81,14 @@ describe('Cabinet Withdrawal', () => {
     expect([reply.status, reply.body]).toEqual([200, { id: expect.any(Number), amount_kopeks: 20_050, status: 'pending' }]);
     const { id } = reply.body;
     const pending = {
-      ...{ id, amount_kopeks: 20_050, amount_rubles: 200.5, status: 'pending', payment_details: DETAILS, admin_comment: null },
-      ...{ created_at: t.clock.now().toISOString(), processed_at: null },
+      id,
+      amount_kopeks: 20_050,
+      amount_rubles: 200.5,
+      status: 'pending',
+      payment_details: DETAILS,
+      admin_comment: null,
+      created_at: t.clock.now().toISOString(),
+      processed_at: null,
     };
     expect((await client.get(`${ROOT}/history`)).body).toEqual({ items: [pending], total: 1 });
     const cancelled = await client.post(`${ROOT}/${id}/cancel`);
@@ -123,9 +134,13 @@ describe('Cabinet Withdrawal', () => {
     const closed = await clientOf(off, headers).post(`${ROOT}/create`, body);
     expect([closed.status, closed.body.detail]).toEqual([400, 'Withdrawals are switched off']);
     expect((await clientOf(off, headers).get(`${ROOT}/balance`)).body).toMatchObject({
-      ...{ total_earned: 0, pending: 0, is_withdrawal_enabled: false, can_request: false },
+      total_earned: 0,
+      pending: 0,
+      is_withdrawal_enabled: false,
+      can_request: false,
       // Spec 10 X22.
-      ...{ min_amount_kopeks: 100_000, cannot_request_reason: 'Withdrawals are switched off' },
+      min_amount_kopeks: 100_000,
+      cannot_request_reason: 'Withdrawals are switched off',
     });
     expect((await clientOf(off, headers).get(`${ROOT}/history`)).body.total).toBe(1);
     await Promise.all([slow.close(), off.close()]);
@@ -160,6 +175,8 @@ describe('Cabinet Withdrawal', () => {
 
 describe('Cabinet Admin Withdrawals', () => {
   it('lists with totals, and pages', async () => {
+    // Later than what the apps of other tests have stored.
+    t.clock.advance(5 * MINUTE_MS);
     const client = await anEarnerClient();
     await setUser(t.app, client.user.id, { username: 'anna', first_name: 'Anna' });
     const before = (await boss.get(ADMIN)).body;
@@ -169,9 +186,20 @@ describe('Cabinet Admin Withdrawals', () => {
     expect(body).toEqual({
       items: [
         {
-          ...{ id, user_id: client.user.id, username: 'anna', first_name: 'Anna', messenger_id: client.user.messengerId },
-          ...{ amount_kopeks: 20_000, amount_rubles: 200, status: 'pending', risk_score: 0, risk_level: 'low' },
-          ...{ payment_details: DETAILS, admin_comment: null, created_at: t.clock.now().toISOString(), processed_at: null },
+          id,
+          user_id: client.user.id,
+          username: 'anna',
+          first_name: 'Anna',
+          messenger_id: client.user.messengerId,
+          amount_kopeks: 20_000,
+          amount_rubles: 200,
+          status: 'pending',
+          risk_score: 0,
+          risk_level: 'low',
+          payment_details: DETAILS,
+          admin_comment: null,
+          created_at: t.clock.now().toISOString(),
+          processed_at: null,
         },
       ],
       total: before.total + 1,
@@ -208,17 +236,25 @@ describe('Cabinet Admin Withdrawals', () => {
     await anEarning(
       t.app,
       { referrer: client.user, referral: await aReferralOf(t.app, client.user.id) },
-      {
-        ...{ kopeks: 1_000, at: t.clock.now() },
-      },
+      { kopeks: 1_000, at: t.clock.now() },
     );
     const { status, body } = await boss.get(`${ADMIN}/${id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      ...{ id, user_id: client.user.id, status: 'pending', risk_score: 20, risk_level: 'low', balance_kopeks: 40_000 },
-      ...{ total_referrals: 2, total_earnings_kopeks: 61_000, amount_rubles: 200 },
+      id,
+      user_id: client.user.id,
+      status: 'pending',
+      risk_score: 20,
+      risk_level: 'low',
+      balance_kopeks: 40_000,
+      total_referrals: 2,
+      total_earnings_kopeks: 61_000,
+      amount_rubles: 200,
       risk_analysis: {
-        ...{ risk_score: 20, risk_level: 'low', recommendation: 'approve', flags: ['All earnings come from one referral'] },
+        risk_score: 20,
+        risk_level: 'low',
+        recommendation: 'approve',
+        flags: ['All earnings come from one referral'],
         details: { balance_stats: { total_earned: 60_000 }, referral_count: 1 },
       },
     });
@@ -230,32 +266,49 @@ describe('Cabinet Admin Withdrawals', () => {
     }
   });
 
-  it('approves and completes, and answers 400 to what is refused', async () => {
+  const decide = async (action: string, id: number, body?: object) => {
+    const reply = await boss.post(`${ADMIN}/${id}/${action}`, body);
+    return [reply.status, reply.body.detail ?? reply.body];
+  };
+
+  it('approves a request, and shows it to its user as a movement', async () => {
     const client = await anEarnerClient();
-    const id = await made(client);
-    const post = async (action: string, body: object | undefined, of = id) => {
-      const reply = await boss.post(`${ADMIN}/${of}/${action}`, body);
-      return [reply.status, reply.body.detail ?? reply.body];
-    };
-    expect(await post('complete', undefined)).toEqual([400, 'The request has not been approved yet']);
-    expect(await post('approve', { comment: 'Soon' })).toEqual([200, { success: true }]);
-    expect(await post('approve', {})).toEqual([400, 'The request has already been processed']);
-    expect(await post('reject', {})).toEqual([400, 'The request has already been processed']);
+    expect(await decide('approve', await made(client), { comment: 'Soon' })).toEqual([200, { success: true }]);
     expect((await client.get(`${ROOT}/history`)).body.items[0]).toMatchObject({
-      ...{ status: 'approved', admin_comment: 'Soon', processed_at: t.clock.now().toISOString() },
+      status: 'approved',
+      admin_comment: 'Soon',
+      processed_at: t.clock.now().toISOString(),
     });
     expect((await client.get('/cabinet/balance/transactions')).body.items[0]).toMatchObject({
-      ...{ type: 'withdrawal', amount_kopeks: -20_000, payment_method: null },
+      type: 'withdrawal',
+      amount_kopeks: -20_000,
+      payment_method: null,
     });
-    expect(await post('complete', undefined)).toEqual([200, { success: true }]);
-    expect(await post('complete', undefined)).toEqual([400, 'The request has already been processed']);
+  });
+
+  it('completes an approved request without another movement of the user', async () => {
+    const client = await anEarnerClient();
+    const id = await made(client);
+    await decide('approve', id, {});
+    expect(await decide('complete', id)).toEqual([200, { success: true }]);
     expect((await client.get('/cabinet/balance/transactions')).body.total).toBe(2);
     expect(await moneyOf(t.app, client.user.id)).toMatchObject({ balance: 30_000, debits: 1, payouts: 1 });
-    for (const unknown of [UNKNOWN, BEYOND]) {
-      expect(await post('approve', {}, unknown)).toEqual([400, 'Request not found']);
-      expect(await post('reject', {}, unknown)).toEqual([400, 'Request not found']);
-      expect(await post('complete', undefined, unknown)).toEqual([400, 'Request not found']);
-    }
+  });
+
+  it('answers 400 to a step that the state of a request does not allow', async () => {
+    const id = await made(await anEarnerClient());
+    expect(await decide('complete', id)).toEqual([400, 'The request has not been approved yet']);
+    await decide('approve', id, {});
+    const processed = [400, 'The request has already been processed'];
+    for (const action of ['approve', 'reject']) expect(await decide(action, id, {})).toEqual(processed);
+    await decide('complete', id);
+    expect(await decide('complete', id)).toEqual(processed);
+  });
+
+  it.each([UNKNOWN, BEYOND])('answers 400 to the unknown request %i', async (id) => {
+    const unknown = [400, 'Request not found'];
+    for (const action of ['approve', 'reject']) expect(await decide(action, id, {})).toEqual(unknown);
+    expect(await decide('complete', id)).toEqual(unknown);
   });
 
   it('spec 10 M5: what is requested cannot be spent, so that the approval is covered', async () => {

@@ -6,7 +6,10 @@ import { setUser } from '../support/merge-samples.ts';
 import { ADMIN, type AdminWrite, type Fixture, made } from './admin-write-samples.ts';
 
 const campaignBody = () => ({
-  ...{ name: 'Spring', start_parameter: `slug_${unique()}`, bonus_type: 'balance', balance_bonus_kopeks: 1_500 },
+  name: 'Spring',
+  start_parameter: `slug_${unique()}`,
+  bonus_type: 'balance',
+  balance_bonus_kopeks: 1_500,
 });
 const madeCampaign = (fixture: Fixture) => made(fixture, `${ADMIN}/campaigns`, campaignBody());
 

@@ -12,7 +12,11 @@ async function twoHosts() {
   const database = await workerDatabase();
   const make = () =>
     new SandboxHost({
-      ...{ database, clock: systemClock, log: app.log, secrets: SECRETS, messengerWebhookPath: '/messenger-webhook' },
+      database,
+      clock: systemClock,
+      log: app.log,
+      secrets: SECRETS,
+      messengerWebhookPath: '/messenger-webhook',
       panelWebhook: () => null,
       callbackPath: () => null,
     });

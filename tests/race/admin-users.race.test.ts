@@ -83,8 +83,10 @@ describe.runIf(serverUrl !== null)('administrators raced', () => {
       [id],
     );
     expect(row).toEqual({
-      ...{ endDate: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000), trafficLimitGb: 90 },
-      ...{ purchasedTrafficGb: 40, purchases: 20 },
+      endDate: new Date(made.subscription.endDate.getTime() + 60 * 86_400_000),
+      trafficLimitGb: 90,
+      purchasedTrafficGb: 40,
+      purchases: 20,
     });
   });
 

@@ -1,4 +1,5 @@
 /** Backups between kinds of databases, and two callers at once (spec 06 section 7). On a server. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installJobs } from '../../src/composition/install-jobs.ts';
 import type { Database } from '../../src/core/db/database.ts';
@@ -11,6 +12,7 @@ import { restoreBackup } from '../../src/domain/backups/restore-backup.ts';
 import { aBackup, appWithFolder, fill } from '../support/backup-samples.ts';
 import { databaseDigests } from '../support/database-digests.ts';
 import { moveProbes } from '../support/exact-rows.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import type { TestApp } from '../support/test-app.ts';
 import {
   emptyDatabaseOnServer,
@@ -25,7 +27,9 @@ const LOCAL = /\.(?:backup_tasks|job|service_state|domain_events|schema_\w+)$/;
 const dataOf = async (t: TestApp) =>
   Object.fromEntries(Object.entries(await databaseDigests(t.app)).filter(([name]) => !LOCAL.test(name)));
 
-describe.skipIf(!serverUrl)('a server and an embedded database (left out without a server: TEST_DATABASE_URL)', () => {
+// Each test writes two whole databases, which takes a busy machine minutes.
+const limit = { timeout: 600_000 };
+describe.skipIf(!serverUrl)('a server and an embedded database (left out without a server: TEST_DATABASE_URL)', limit, () => {
   let server: TestDatabase;
   let embedded: Database;
   let onServer: TestApp;
@@ -79,9 +83,7 @@ describe.skipIf(!serverUrl)('a server and an embedded database (left out without
       await installJobs(database, log);
       const alphabetic = await appWithFolder({ database });
       for (const key of ['a_b', 'aB', 'A_', '_z', 'ab', 'ё', 'Z'])
-        await alphabetic.app.db.sql('INSERT INTO faq_settings (language, is_enabled) VALUES ($1, true) RETURNING language', [
-          key,
-        ]);
+        await storeRow(alphabetic.app, 'FaqSetting', { language: key, isEnabled: true });
       const { path } = await aBackup(alphabetic.app);
       for (const { app } of [inFolder, alphabetic])
         expect(await restoreBackup(app, path, { clearExisting: true, requestedBy: null })).toMatchObject({ success: true });

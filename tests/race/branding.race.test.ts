@@ -56,7 +56,9 @@ describe.runIf(serverUrl !== null)('branding raced by two instances', () => {
       n === 5
         ? removeLogo(app(n))
         : replaceLogo(app(n), {
-            ...{ kind: 'upload', filename: 'x', isTruncated: false },
+            kind: 'upload',
+            filename: 'x',
+            isTruncated: false,
             ...(n % 2
               ? { contentType: 'image/png', content: aPng(n + 1, 1) }
               : { contentType: 'image/svg+xml', content: Buffer.from(`<svg><text>${n}</text></svg>`) }),

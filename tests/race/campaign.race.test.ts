@@ -113,9 +113,18 @@ describe('campaigns changed at once', () => {
       (error: { detail?: string }) => error.detail ?? String(error),
     );
   const values = (slug: string): CampaignValues => ({
-    ...{ name: 'Race', startParameter: slug, bonusType: 'none', balanceBonusKopeks: 0, subscriptionDurationDays: null },
-    ...{ subscriptionTrafficGb: null, subscriptionDeviceLimit: null, subscriptionSquads: [], tariffId: null },
-    ...{ tariffDurationDays: null, isActive: true, partnerUserId: null },
+    name: 'Race',
+    startParameter: slug,
+    bonusType: 'none',
+    balanceBonusKopeks: 0,
+    subscriptionDurationDays: null,
+    subscriptionTrafficGb: null,
+    subscriptionDeviceLimit: null,
+    subscriptionSquads: [],
+    tariffId: null,
+    tariffDurationDays: null,
+    isActive: true,
+    partnerUserId: null,
   });
   const token = { kind: 'token', tokenId: 1, name: 'race' } as const;
   const adminOf = (userId: number) => ({ kind: 'admin', userId, level: 100, isConfigAdmin: false }) as const;
@@ -216,7 +225,11 @@ describe('counters of simultaneous changes', () => {
       () => t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE user_id = $1::int RETURNING id", [user.id]),
       () =>
         postMovement(t.app, {
-          ...{ userId: user.id, type: 'subscription_payment', amountKopeks: -200, paymentMethod: 'balance', description: 'race' },
+          userId: user.id,
+          type: 'subscription_payment',
+          amountKopeks: -200,
+          paymentMethod: 'balance',
+          description: 'race',
           contra: { kind: 'sales_revenue', product: 'tariff' },
         }),
     ]);

@@ -1,4 +1,5 @@
 /** Database sessions that are cut in the middle of requests (spec 08 L3, S1). */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -195,7 +196,7 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
           if (reply) events.push(eventId);
         }
         // Lanes that are refused before any statement would leave the event loop no turn, in which sessions are opened again.
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
       }
     });
     const cutting = async () => {

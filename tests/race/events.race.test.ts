@@ -48,6 +48,7 @@ test('08 L1, L2: while writers overlap, roll back and are killed, and readers ar
   // Also between the times at which the pool and a user of the connection listen.
   pool.on('connect', (client) => client.on('error', () => undefined));
   await pool.query('CREATE TABLE counted_users (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)');
+  // Raw SQL: a table of this test.
   await pool.query('INSERT INTO counted_users SELECT generate_series(1, $1)', [USERS]);
   let isDone = false;
   let killed = 0;
@@ -95,6 +96,7 @@ test('08 L1, L2: while writers overlap, roll back and are killed, and readers ar
     isDone = true;
   }
   await killing;
+  // Raw SQL: an event of this test, read past the service.
   const { rows } = await pool.query<{ id: string; user: number; n: number }>(
     `SELECT id, (payload->>'user')::int AS user, (payload->>'n')::int AS n FROM domain_events WHERE type = 'counted' ORDER BY id`,
   );

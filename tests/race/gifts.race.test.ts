@@ -27,7 +27,7 @@ import {
   toName,
 } from '../support/gift-samples.ts';
 import { count, detailOf, refusals, settled, times, won } from '../support/parallel.ts';
-import { callback, callbackJobs } from '../support/payment-samples.ts';
+import { callback, callbackJobs, paymentMethodIsListed } from '../support/payment-samples.ts';
 import { aName, anEmail, subscriptionOf } from '../support/purchase-samples.ts';
 import { aBuyer, anOffer } from '../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
@@ -263,10 +263,7 @@ describe('purchases', () => {
 
 test('six people pay one link in Stars at once: one pays the gift, the others have the stars on their balances', async () => {
   const stars = (await testApp()).app;
-  await app.db.sql(
-    `INSERT INTO payment_method_configs (method_id, sort_order, is_enabled) VALUES ('messenger_stars', 1, true)
-     ON CONFLICT (method_id) DO UPDATE SET is_enabled = true RETURNING method_id`,
-  );
+  await paymentMethodIsListed(app, 'messenger_stars');
   const buyer = await aBuyer(app);
   const { code } = await buy(stars, buyer, anOrder(tariffId, { paymentMethod: 'messenger_stars' }));
   const { paymentId } = await giftOf(app, code);

@@ -1,4 +1,5 @@
 /** Files that are attached while the purge of unused uploads runs (spec 05 section 10): a stored reference always has its file. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { runOutsideTransaction } from '../../src/core/db/root-guard.ts';
@@ -10,6 +11,7 @@ import { anAdmin } from '../support/admins.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { settled, times, won } from '../support/parallel.ts';
 import { anOldStore, anUpload, isKnown } from '../support/stored-contents.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 import { aPerson, aTicket, token } from '../support/ticket-fixture.ts';
@@ -69,15 +71,19 @@ test('answers of administrators: either the answer is refused or the file stays'
 
 test('a file that is locked is left out, and kept once it is attached', async () => {
   const { fileId, storageKey } = await anUpload(app, 30);
-  const ticket = await aTicket(app, await aPerson(app));
+  const person = await aPerson(app);
+  const ticket = await aTicket(app, person);
   await inTransaction(app, async (t) => {
     expect(await keepFile(t, fileId)).toBe(true);
     await purgeElsewhere();
-    await t.db.sql(
-      `INSERT INTO ticket_messages (ticket_id, user_id, message_text, has_media, media_type, media_file_id)
-       VALUES ($1::int, (SELECT user_id FROM tickets WHERE id = $1::int), 'x', true, 'photo', $2) RETURNING id`,
-      [ticket.id, fileId],
-    );
+    await storeRow(t, 'TicketMessage', {
+      ticketId: ticket.id,
+      userId: person.userId,
+      messageText: 'x',
+      hasMedia: true,
+      mediaType: 'photo',
+      mediaFileId: fileId,
+    });
   });
   await purgeUnusedMedia(app, signal);
   expect([await isKnown(app, fileId), (await stored.keys()).includes(storageKey)]).toEqual([true, true]);
@@ -87,9 +93,7 @@ test('a text that is being written is waited for', async () => {
   const { fileId, storageKey } = await anUpload(app, 30);
   let purge: Promise<void> | undefined;
   await inTransaction(app, async (t) => {
-    await t.db.sql(`INSERT INTO faq_pages (language, title, content) VALUES ('xx', 'A page', $1) RETURNING id`, [
-      `/media/${fileId}`,
-    ]);
+    await storeRow(t, 'FaqPage', { language: 'xx', title: 'A page', content: `/media/${fileId}` });
     purge = purgeElsewhere();
     // It gives up after two seconds, perhaps before that was seen.
     await Promise.race([someoneWaitsForALock(app, 'LOCK TABLE'), purge]);
@@ -108,10 +112,7 @@ test('API tokens: a file that is purged meanwhile is an id of the messenger, one
       ? answerTicketByToken(app, token, tickets[n]!.id, media(n))
       : inTransaction(app, async (t) => {
           await recordReceived(t, files[n]!.fileId, 'photo', 'pinned');
-          await t.db.sql(
-            `INSERT INTO pinned_messages (content, media_type, media_file_id, is_active) VALUES ('', 'photo', $1, false) RETURNING id`,
-            [files[n]!.fileId],
-          );
+          await storeRow(t, 'PinnedMessage', { content: '', mediaType: 'photo', mediaFileId: files[n]!.fileId, isActive: false });
         }),
   );
   await purge;

@@ -65,8 +65,12 @@ describe('merges at once', () => {
       const token = await tokenFor(t.app, pair);
       const credit = (userId: number) =>
         postMovement(t.app, {
-          ...{ userId, type: 'deposit', amountKopeks: 7, contra: { kind: 'manual_adjustment' } },
-          ...{ paymentMethod: 'manual', description: 'race' },
+          userId,
+          type: 'deposit',
+          amountKopeks: 7,
+          contra: { kind: 'manual_adjustment' },
+          paymentMethod: 'manual',
+          description: 'race',
         });
       const order = { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null };
       const [merged] = await Promise.allSettled([

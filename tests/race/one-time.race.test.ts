@@ -21,6 +21,7 @@ import { unique } from '../support/builders.ts';
 import { onceHttp } from '../support/loopback-http.ts';
 import { BROWSER, someone, switchedOff, withIssuer } from '../support/oauth-setup.ts';
 import { lost, settled, won } from '../support/parallel.ts';
+import { recordedEvents } from '../support/recorded-events.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -137,11 +138,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(lost(results)).toEqual([]);
     expect(new Set(won(results).map((signIn) => signIn.user.id)).size).toBe(1);
     expect(won(results).filter((signIn) => signIn.isNew)).toHaveLength(1);
-    const [row] = await app.db.sql<{ events: number }>(
-      "SELECT count(*)::int AS events FROM domain_events WHERE type = 'user.created' AND user_id = $1::int",
-      [won(results)[0]!.user.id],
-    );
-    expect(row!.events).toBe(1);
+    expect(await recordedEvents(app, 'user.created', won(results)[0]!.user.id)).toHaveLength(1);
   });
 
   it('an account of a provider is linked to one of many users, and the others are refused', async () => {

@@ -94,8 +94,12 @@ describe('rewards at once (spec 04 section 1.4)', () => {
         goBack(other, `rest-${unique()}`, 32_223),
         ...Array.from({ length: 4 }, (_, index) => takeBackRewards(index % 2 === 0 ? app : other, { paymentId })),
         postMovement(app, {
-          ...{ userId: pair.referrer.id, type: 'subscription_payment', amountKopeks: -5_000, description: null },
-          ...{ contra: { kind: 'sales_revenue', product: 'tariff' }, paymentMethod: 'balance' },
+          userId: pair.referrer.id,
+          type: 'subscription_payment',
+          amountKopeks: -5_000,
+          description: null,
+          contra: { kind: 'sales_revenue', product: 'tariff' },
+          paymentMethod: 'balance',
         }),
       ]);
       await accrueReward(app, reward);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { lockTariff } from '../../src/domain/catalog/find-tariff.ts';
@@ -97,7 +98,7 @@ describe.runIf(serverUrl)('provisioning under concurrency', () => {
       },
     });
     const first = pushSubscription(app, id);
-    while (arrived === 0 || (await readRow(t.app, id)).provisionLeaseUntil !== null) await new Promise(setImmediate);
+    while (arrived === 0 || (await readRow(t.app, id)).provisionLeaseUntil !== null) await nextTurn();
     const results = await Promise.all([first, pushSubscription(app, id)]);
     expect(results.sort()).toEqual(['busy', 'synced']);
     // The push that lost its lease has requested another one, unless the other one has done it already.

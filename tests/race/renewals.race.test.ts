@@ -9,6 +9,7 @@ import { renewInTransaction, renewSubscription } from '../../src/domain/subscrip
 import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -33,13 +34,13 @@ test('20 instances charge a day once, and take bought traffic off the limit once
   const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
   const buyer = await aBuyer(t.app, 50_000);
   const id = await aStoredSubscription(t.app, buyer.userId, {
-    ...{ tariff_id: tariffId, end_date: ago(1_000), last_daily_charge_at: ago(2 * DAY) },
-    ...{ traffic_limit_gb: 150, purchased_traffic_gb: 50 },
+    tariff_id: tariffId,
+    end_date: ago(1_000),
+    last_daily_charge_at: ago(2 * DAY),
+    traffic_limit_gb: 150,
+    purchased_traffic_gb: 50,
   });
-  await t.app.db.sql(
-    'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at) VALUES ($1::int, 50, $2::timestamptz, now())',
-    [id, ago(1_000)],
-  );
+  await storeRow(t.app, 'TrafficPurchase', { subscriptionId: id, trafficGb: 50, expiresAt: ago(1_000), createdAt: new Date() });
   await together(() => runDailyService(t.app));
   expect(await paymentsOf(buyer.userId)).toEqual({ balance: 49_000, payments: 1 });
   expect(await rowOf(t.app, 'SELECT traffic_limit_gb FROM subscriptions WHERE id = $1::int', [id])).toEqual({

@@ -31,7 +31,8 @@ beforeAll(async () => {
 const AMOUNT = 50_000;
 const reversal = (amountKopeks: number | null, kind: ProviderReversal['kind'] = 'refund') => ({
   reversalId: `race-${unique()}`,
-  ...{ kind, amountKopeks },
+  kind,
+  amountKopeks,
 });
 
 async function anInvoice(): Promise<{ userId: number; payment: Payment; externalId: string }> {

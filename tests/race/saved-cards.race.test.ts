@@ -11,6 +11,7 @@ import { aProviderFixture, type ProviderFixture } from '../support/providers/pro
 import { yookassaCase } from '../support/providers/yookassa-case.ts';
 import { aSubscription } from '../support/provisioning-setup.ts';
 import { whileRefused } from '../support/refused-writes.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 /** Renewals with saved cards, by many instances at once (spec 03 section 5.2): one charge a subscription and day, one payment, one renewal. */
@@ -29,20 +30,21 @@ beforeEach(async () => {
   fixture = await aProviderFixture({ ...yookassaCase, option: 'card' }, { environment: ENVIRONMENT });
   userId = fixture.current.user.id;
   for (const callback of await fixture.act('pay')) await fixture.deliver(callback);
-  const [tariff] = await fixture.app.db.sql<{ id: number }>(
-    `INSERT INTO tariffs (name, period_prices) VALUES ('T', '{"30": ${PRICE}}'::jsonb) RETURNING id`,
-  );
-  ({ id: subscriptionId } = await aSubscription(fixture.app, { user: fixture.current.user, days: 1, tariffId: tariff!.id }));
+  const tariff = await storeRow(fixture.app, 'Tariff', { name: 'T', periodPrices: { '30': PRICE } });
+  ({ id: subscriptionId } = await aSubscription(fixture.app, { user: fixture.current.user, days: 1, tariffId: tariff.id }));
   await fixture.app.db.sql(
     "UPDATE subscriptions SET autopay_enabled = true, autopay_days_before = 3, end_date = end_date + interval '1 hour' WHERE id = $1::int RETURNING id",
     [subscriptionId],
   );
   // A second card: were the first one not waited for, it would be charged too.
-  await fixture.app.db.sql(
-    `INSERT INTO saved_payment_methods (user_id, provider, provider_method_id, method_type, created_at, updated_at)
-     VALUES ($1::int, 'yookassa', $2, 'bank_card', '2020-01-01', '2020-01-01') RETURNING id`,
-    [userId, `older-card-${userId}`],
-  );
+  await storeRow(fixture.app, 'SavedPaymentMethod', {
+    userId,
+    provider: 'yookassa',
+    providerMethodId: `older-card-${userId}`,
+    methodType: 'bank_card',
+    createdAt: new Date('2020-01-01'),
+    updatedAt: new Date('2020-01-01'),
+  });
   ({ missingKopeks } = (await readDueRenewal(fixture.app, subscriptionId))!);
   keys = [];
   fixture.intercept((request) => {

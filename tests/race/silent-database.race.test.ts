@@ -34,7 +34,13 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
     proxy = await startCuttingProxy(database.url!);
     const limits = { connectMs: 1_000, beginMs: 10_000, transactionMs: 15_000 };
     proxied = await openPostgres({
-      ...{ url: proxy.url, poolSize: 4, statementTimeoutMs: 60_000, answerMs: ANSWER_MS, migrationsFolder, log, limits },
+      url: proxy.url,
+      poolSize: 4,
+      statementTimeoutMs: 60_000,
+      answerMs: ANSWER_MS,
+      migrationsFolder,
+      log,
+      limits,
     });
     admin = new pg.Pool({ connectionString: database.url!, max: 2, application_name: 'test-admin' });
     const made = (await testApp({ database: proxied })).app;
@@ -174,7 +180,9 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
     let answeredMsAgo = 0;
     const slowly = { ...lost, answeredMsAgo: () => answeredMsAgo };
     const hanging = new DatabaseWatch({
-      ...{ database: { db: { sql: () => new Promise<never>(() => undefined) }, silence: slowly }, log, lookMs: 20 },
+      database: { db: { sql: () => new Promise<never>(() => undefined) }, silence: slowly },
+      log,
+      lookMs: 20,
     });
     const unfollow = await hanging.follow();
     expect(hanging.isStuck).toBe(false);

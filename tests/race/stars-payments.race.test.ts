@@ -78,8 +78,15 @@ describe('at once', () => {
   test('thirty deliveries of one donation: one credit', async () => {
     const user = await aUser(t.app);
     const donation: Parameters<typeof creditDonation>[2] = {
-      ...{ externalId: `race:${unique()}`, orderId: null, status: 'new_donation', outcome: 'paid', amountKopeks: 50_000 },
-      ...{ currency: 'RUB', paidAt: t.app.clock.now(), donor: { messengerId: user.messengerId }, raw: {} },
+      externalId: `race:${unique()}`,
+      orderId: null,
+      status: 'new_donation',
+      outcome: 'paid',
+      amountKopeks: 50_000,
+      currency: 'RUB',
+      paidAt: t.app.clock.now(),
+      donor: { messengerId: user.messengerId },
+      raw: {},
     };
     const results = await Promise.all(Array.from({ length: 30 }, () => creditDonation(t.app, 'tribute', donation)));
     expect(results.filter((result) => result === 'credited')).toHaveLength(1);

@@ -34,6 +34,7 @@ describe.runIf(serverUrl)('counters of subscriptions', () => {
         const end = `now() + interval '${(round % 9) * 12 - 48} hours'`;
         const trial = (worker + round) % 3 > 0;
         await slowly(
+          // Raw SQL: whether the row is new depends on what runs concurrently.
           `INSERT INTO subscriptions AS s (user_id, status, is_trial, end_date) VALUES (${userId}, 'trial', ${trial}, ${end})
            ON CONFLICT (user_id) DO UPDATE SET is_trial = ${trial}, end_date = ${end},
              status = CASE s.status WHEN 'trial' THEN 'active' WHEN 'active' THEN 'expired' ELSE 'trial' END`,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { readSubscription } from '../../src/domain/subscriptions/read-subscription.ts';
@@ -78,7 +79,7 @@ test('a switch against a renewal: in either order, each is charged for the curre
       round % 2 === 0
         ? [switchTariff(t.app, buyer, order(newId)), renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null })]
         : [
-            new Promise((resolve) => setImmediate(resolve)).then(() => switchTariff(t.app, buyer, order(newId))),
+            nextTurn().then(() => switchTariff(t.app, buyer, order(newId))),
             renewSubscription(t.app, buyer, { periodDays: 30, idempotencyKey: null }),
           ],
     );

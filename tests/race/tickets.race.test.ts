@@ -41,7 +41,7 @@ describe.runIf(serverUrl !== null)('tickets raced', () => {
   it('report each change of the status once, and each old status is the previous one', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     expect(won(await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, 'closed')))).toHaveLength(PARALLEL);
-    const changes = async () => (await eventsOf(app, ticket.id)).filter(({ type }) => type === 'ticket.status_changed');
+    const changes = async () => (await eventsOf(app, ticket.id)).filter((event) => event.type === 'ticket.status_changed');
     expect(await changes()).toHaveLength(1);
     await atOnce((n) => changeTicketStatus(at(n), token, ticket.id, ['open', 'pending', 'closed'][n % 3]!));
     const announced = (await changes()).map(({ payload }) => payload);

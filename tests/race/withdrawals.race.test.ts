@@ -21,6 +21,7 @@ import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { merge } from '../support/merge-samples.ts';
 import { count, detailOf, settled, times, won } from '../support/parallel.ts';
 import { aTariff, topUp } from '../support/sale-samples.ts';
+import { storeRows } from '../support/stored-rows.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 import {
@@ -261,10 +262,16 @@ describe('with other work at once', () => {
 
   test('an export shows a payout once that is completed, and so moves to the end, while it runs', async () => {
     const earner = await anEarner(app, 1_000);
-    const rows = await app.db.sql<{ id: number }>(
-      `INSERT INTO withdrawal_requests (user_id, amount_kopeks, status, processed_at)
-       SELECT $1::int, 1, 'approved', timestamptz '1995-01-01Z' + n * interval '1 minute' FROM generate_series(1, 501) n RETURNING id`,
-      [earner.userId],
+    const firstMinute = Date.parse('1995-01-01T00:01:00Z');
+    const rows = await storeRows(
+      app,
+      'WithdrawalRequest',
+      Array.from({ length: 501 }, (_, n) => ({
+        userId: earner.userId,
+        amountKopeks: 1,
+        status: 'approved' as const,
+        processedAt: new Date(firstMinute + n * 60_000),
+      })),
     );
     const first = rows[0]!.id;
     const parts: string[] = [];

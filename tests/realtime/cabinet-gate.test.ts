@@ -4,6 +4,7 @@ import { forgetAccess, forgetPolicies } from '../../src/domain/access/effective-
 import { authenticateUser, forgetSessionUser } from '../../src/domain/identity/authenticate.ts';
 import { readCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { connectToCabinet } from './connect-to-cabinet.ts';
 import { emit, startRealtime, type TestRealtime } from './realtime-server.ts';
@@ -24,11 +25,8 @@ afterAll(() => server.close());
 /** A user whose one role may read tickets. */
 async function aTicketReader(): Promise<BuiltUser> {
   const user = await aUser(t.app);
-  await t.app.db.sql(
-    `WITH role AS (INSERT INTO admin_roles (name, level, permissions) VALUES ($2, 1, '["tickets:read"]') RETURNING id)
-     INSERT INTO user_roles (user_id, role_id) SELECT $1::int, role.id FROM role RETURNING id`,
-    [user.id, `Ticket reader ${user.id}`],
-  );
+  const role = await storeRow(t.app, 'AdminRole', { level: 1, permissions: ['tickets:read'] });
+  await storeRow(t.app, 'UserRole', { userId: user.id, roleId: role.id });
   return user;
 }
 
@@ -75,12 +73,15 @@ it('a deny policy for some addresses applies to sockets from there', async () =>
       [here, '127.0.0.0/8'],
       [elsewhere, '203.0.113.0/24'],
     ] as const) {
-      await tx.db.sql(
-        `INSERT INTO access_policies (name, role_id, effect, resource, actions, conditions)
-         SELECT 'not from ' || $2::text, role_id, 'deny', 'tickets', '["read"]', jsonb_build_object('ip_whitelist', jsonb_build_array($2::text))
-         FROM user_roles WHERE user_id = $1::int RETURNING id`,
-        [user.id, range],
-      );
+      const [role] = await tx.db.sql<{ roleId: number }>('SELECT role_id FROM user_roles WHERE user_id = $1::int', [user.id]);
+      await storeRow(tx, 'AccessPolicy', {
+        name: `not from ${range}`,
+        roleId: role!.roleId,
+        effect: 'deny',
+        resource: 'tickets',
+        actions: ['read'],
+        conditions: { ip_whitelist: [range] },
+      });
     }
     await forgetPolicies(tx);
   });

@@ -2,9 +2,11 @@
  * A test that runs into its time-out fails, but its function goes on: it may hold a lock, wait in a transaction or have a process of its own. Here
  * everything that a test has started is known by its signal and ends with it, so that the tests after it find the database as any other.
  */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ChildProcess } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import type { Db, TransactionWork } from '../../src/core/db/db.ts';
 
@@ -112,7 +114,7 @@ export function untilAborted<T>(run: () => Promise<T>): Promise<T> {
 
 /** After a turn of the event loop: a function that repeats what is refused would else never give it one, and the worker would grow to its end. */
 async function refusedLater(signal: AbortSignal): Promise<never> {
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   throw signal.reason;
 }
 
@@ -121,7 +123,7 @@ async function undone(): Promise<void> {
   const { undoing } = started();
   let quietTurns = 0;
   for (let turns = 0; turns < 200 && quietTurns < 10; turns += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     quietTurns = undoing.size > 0 ? 0 : quietTurns + 1;
     await Promise.allSettled(undoing);
   }

@@ -63,9 +63,15 @@ export async function createArchivingCluster({ bin, owner }: RecoveryTools): Pro
   // What differs from the machine of the document, so that its files can be used without a change.
   const places = { PG1_PATH: 'data', PG1_SOCKET_PATH: '', REPO1_PATH: 'repository', LOG_PATH: 'log', LOCK_PATH: 'lock' };
   const environment: Record<string, string> = {
-    ...{ PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`, HOME: folder, LC_ALL: 'C' },
-    ...{ PGHOST: folder, PGPORT: String(port), PGUSER: USER },
-    ...{ PGBACKREST_CONFIG: at('pgbackrest.conf'), PGBACKREST_PG1_PORT: String(port), PGBACKREST_PG1_USER: USER },
+    PATH: `${bin}${delimiter}${process.env.PATH ?? ''}`,
+    HOME: folder,
+    LC_ALL: 'C',
+    PGHOST: folder,
+    PGPORT: String(port),
+    PGUSER: USER,
+    PGBACKREST_CONFIG: at('pgbackrest.conf'),
+    PGBACKREST_PG1_PORT: String(port),
+    PGBACKREST_PG1_USER: USER,
     ...Object.fromEntries(Object.entries(places).map(([name, place]) => [`PGBACKREST_${name}`, join(folder, place)])),
   };
   const shell = (script: string) => runShell(script, { cwd: folder, env: environment, ...owner });

@@ -33,3 +33,9 @@ export async function aUser(app: App, fields: { language?: string; email?: strin
   );
   return { id: row!.id, messengerId };
 }
+
+/** Id of the promo group of users for whom none was chosen. */
+export async function defaultGroupId(app: Pick<App, 'db'>): Promise<number> {
+  const [group] = await app.db.sql<{ id: number }>('SELECT id FROM promo_groups WHERE is_default');
+  return group!.id;
+}

@@ -25,8 +25,12 @@ export async function anUnknownPayment(
 ) {
   const { externalId = `unknown-${unique()}`, orderId = null, amountKopeks = 30_000 } = facts;
   await openCase(app, {
-    ...{ kind: 'unknown_payment', payment: { id: null, method: 'sandbox', userId: null }, reference: externalId },
-    ...{ amountKopeks, currency: 'RUB', details: { externalId, orderId } },
+    kind: 'unknown_payment',
+    payment: { id: null, method: 'sandbox', userId: null },
+    reference: externalId,
+    amountKopeks,
+    currency: 'RUB',
+    details: { externalId, orderId },
   });
   return { caseId: await lastCaseId(app), externalId };
 }

@@ -14,22 +14,54 @@ export const KOPEKS = 50_000;
 const SHORT_KOPEKS = 9_900;
 
 const invoice = (fields: Partial<SandboxInvoice> & Pick<SandboxInvoice, 'orderId'>): SandboxInvoice => ({
-  ...{ id: `id-${fields.orderId}`, number: 1_000, wire: 'yookassa', status: 'paid', amountKopeks: KOPEKS, currency: 'RUB' },
-  ...{ paidKopeks: KOPEKS, reversals: [], description: '', option: null, returnUrl: null, metadata: {} },
-  ...{ createdAt: '2026-11-22T10:00:00.000Z', paidAt: '2026-11-22T10:01:00.000Z', expiresAt: '2026-11-23T10:00:00.000Z' },
+  id: `id-${fields.orderId}`,
+  number: 1_000,
+  wire: 'yookassa',
+  status: 'paid',
+  amountKopeks: KOPEKS,
+  currency: 'RUB',
+  paidKopeks: KOPEKS,
+  reversals: [],
+  description: '',
+  option: null,
+  returnUrl: null,
+  metadata: {},
+  createdAt: '2026-11-22T10:00:00.000Z',
+  paidAt: '2026-11-22T10:01:00.000Z',
+  expiresAt: '2026-11-23T10:00:00.000Z',
   ...fields,
 });
 const payment = (fields: Partial<PaymentRow> & Pick<PaymentRow, 'id' | 'orderId'>): PaymentRow => ({
-  ...{ method: 'yookassa', userId: SHOPPER, externalId: `id-${fields.orderId}`, chargeId: null, amountKopeks: KOPEKS },
-  ...{ outcome: 'paid', purpose: 'balance_topup', transactionId: null, ...fields },
+  method: 'yookassa',
+  userId: SHOPPER,
+  externalId: `id-${fields.orderId}`,
+  chargeId: null,
+  amountKopeks: KOPEKS,
+  outcome: 'paid',
+  purpose: 'balance_topup',
+  transactionId: null,
+  ...fields,
 });
 export const movement = (fields: Partial<MovementRow> & Pick<MovementRow, 'id'>): MovementRow => ({
-  ...{ userId: SHOPPER, type: 'deposit', amountKopeks: KOPEKS, paymentMethod: 'yookassa', externalId: null },
-  ...{ isInternal: false, createdAt: new Date('2026-11-22T10:02:00Z'), ...fields },
+  userId: SHOPPER,
+  type: 'deposit',
+  amountKopeks: KOPEKS,
+  paymentMethod: 'yookassa',
+  externalId: null,
+  isInternal: false,
+  createdAt: new Date('2026-11-22T10:02:00Z'),
+  ...fields,
 });
 export const reversal = (fields: Partial<ReversalRow> & Pick<ReversalRow, 'id' | 'paymentId'>): ReversalRow => ({
-  ...{ method: 'yookassa', kind: 'refund', reversalId: null, amountKopeks: 10_000, debitedKopeks: 10_000, status: 'done' },
-  ...{ requestedBy: null, transactionId: null, ...fields },
+  method: 'yookassa',
+  kind: 'refund',
+  reversalId: null,
+  amountKopeks: 10_000,
+  debitedKopeks: 10_000,
+  status: 'done',
+  requestedBy: null,
+  transactionId: null,
+  ...fields,
 });
 const RESERVED = { reserveTransactionId: 25, releaseTransactionId: null };
 const person = (id: number): Person => ({ id, messengerId: 1_000 + id });
@@ -42,7 +74,9 @@ export function someFacts(): ServiceFacts {
       invoice({ orderId: 'a', reversals: [refund] }),
       invoice({ orderId: 'b', status: 'pending', paidAt: null, paidKopeks: 0 }),
       invoice({
-        ...{ orderId: 'c', amountKopeks: SHORT_KOPEKS, paidKopeks: SHORT_KOPEKS },
+        orderId: 'c',
+        amountKopeks: SHORT_KOPEKS,
+        paidKopeks: SHORT_KOPEKS,
         metadata: { purpose: 'recurrent_topup', user_id: RENEWER },
       }),
       invoice({
@@ -52,18 +86,7 @@ export function someFacts(): ServiceFacts {
       }),
     ],
     stars: [
-      {
-        ...{
-          link: 'l',
-          title: 't',
-          description: 'd',
-          payload: 's',
-          stars: 10,
-          status: 'paid',
-          chargeId: 'charge',
-          payerId: 1_001,
-        },
-      },
+      { link: 'l', title: 't', description: 'd', payload: 's', stars: 10, status: 'paid', chargeId: 'charge', payerId: 1_001 },
     ],
     incomes: [
       { uuid: 'u1', name: 'x #m1', totalAmount: '500.00', operationTime: '', cancellation: { comment: '', at: '' } },
@@ -111,22 +134,51 @@ export function someFacts(): ServiceFacts {
       reversal({ id: 1, paymentId: 1, transactionId: 14 }),
       // Of one of two charges, and the credit was the only one that was known.
       reversal({
-        ...{ id: 2, paymentId: 6, method: 'wata', reversalId: 'unnamed', transactionId: 28 },
-        ...{ amountKopeks: KOPEKS, debitedKopeks: KOPEKS },
+        id: 2,
+        paymentId: 6,
+        method: 'wata',
+        reversalId: 'unnamed',
+        transactionId: 28,
+        amountKopeks: KOPEKS,
+        debitedKopeks: KOPEKS,
       }),
     ],
     cases: [
       {
-        ...{ id: 1, kind: 'overpaid', method: 'yookassa', reference: '3', chargeId: 'overpaid:3', paymentId: 3 },
-        ...{ amountKopeks: SHORT_KOPEKS, status: 'resolved', resolution: 'credit', transactionId: 23 },
+        id: 1,
+        kind: 'overpaid',
+        method: 'yookassa',
+        reference: '3',
+        chargeId: 'overpaid:3',
+        paymentId: 3,
+        amountKopeks: SHORT_KOPEKS,
+        status: 'resolved',
+        resolution: 'credit',
+        transactionId: 23,
       },
       {
-        ...{ id: 2, kind: 'second_payment', method: 'wata', reference: '5:second', chargeId: 'second', paymentId: 5 },
-        ...{ amountKopeks: KOPEKS, status: 'resolved', resolution: 'reversed', transactionId: null },
+        id: 2,
+        kind: 'second_payment',
+        method: 'wata',
+        reference: '5:second',
+        chargeId: 'second',
+        paymentId: 5,
+        amountKopeks: KOPEKS,
+        status: 'resolved',
+        resolution: 'reversed',
+        transactionId: null,
       },
       {
-        ...{ id: 3, kind: 'reversal_unknown', method: 'wata', reference: 'foreign', chargeId: null, paymentId: 5 },
-        ...{ amountKopeks: KOPEKS, status: 'open', resolution: null, transactionId: null },
+        id: 3,
+        kind: 'reversal_unknown',
+        method: 'wata',
+        reference: 'foreign',
+        chargeId: null,
+        paymentId: 5,
+        amountKopeks: KOPEKS,
+        status: 'open',
+        resolution: null,
+        transactionId: null,
       },
     ],
     receipts: [
@@ -136,8 +188,15 @@ export function someFacts(): ServiceFacts {
     ],
     gifts: [
       {
-        ...{ id: 1, code: 'code', status: 'delivered', userId: CLAIMER, amountKopeks: 19_900, paymentMethod: 'balance' },
-        ...{ paymentId: null, transactionId: 15, refundTransactionId: null },
+        id: 1,
+        code: 'code',
+        status: 'delivered',
+        userId: CLAIMER,
+        amountKopeks: 19_900,
+        paymentMethod: 'balance',
+        paymentId: null,
+        transactionId: 15,
+        refundTransactionId: null,
       },
     ],
     charges: [
@@ -184,7 +243,11 @@ export function someFacts(): ServiceFacts {
       reversals: [{ invoiceId: 'id-a', action: 'refund' }],
       paidTwice: [
         {
-          ...{ method: 'wata', userId: DOUBLE, orderId: 'd', amountKopeks: KOPEKS, foreignRefunds: ['foreign'] },
+          method: 'wata',
+          userId: DOUBLE,
+          orderId: 'd',
+          amountKopeks: KOPEKS,
+          foreignRefunds: ['foreign'],
           charges: [
             { id: 'first', isReturned: false },
             { id: 'second', isReturned: true },
@@ -192,7 +255,11 @@ export function someFacts(): ServiceFacts {
           hasUnnamedRefund: false,
         },
         {
-          ...{ method: 'wata', userId: DOUBLE, orderId: 'e', amountKopeks: KOPEKS, foreignRefunds: [] },
+          method: 'wata',
+          userId: DOUBLE,
+          orderId: 'e',
+          amountKopeks: KOPEKS,
+          foreignRefunds: [],
           charges: [
             { id: 'one', isReturned: true },
             { id: 'other', isReturned: false },

@@ -111,7 +111,9 @@ async function probesOf(sql: SqlRunner, seed: number): Promise<Probe[]> {
   const id = { name: 'id', type: 'integer', nullable: false };
   const tables = [...(await listTables(sql)), { name: 'other_types', columns: [id, ...others], primaryKey: ['id'] }];
   return tables.map(({ name, columns, primaryKey }) => ({
-    ...{ table: PREFIX + name, columns, primaryKey },
+    table: PREFIX + name,
+    columns,
+    primaryKey,
     rows: fc.sample(fc.tuple(...columns.map(valuesOf)), { seed, numRuns: ROWS }),
   }));
 }

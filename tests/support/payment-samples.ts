@@ -7,11 +7,15 @@ import type { PaymentPurpose } from '../../src/domain/payments/purpose-payment.t
 import { receiveProviderCallback } from '../../src/domain/payments/receive-callback.ts';
 import { applyReversals } from '../../src/domain/payments/reversals.ts';
 import type { Payment } from '../../src/domain/payments/types.ts';
+import { recordedEvents } from './recorded-events.ts';
 
 /** Seeds the methods and makes sure that the sandbox's is on. */
-export async function sandboxPaymentMethodIsListed(app: App): Promise<void> {
+export const sandboxPaymentMethodIsListed = (app: App): Promise<void> => paymentMethodIsListed(app, 'sandbox');
+
+/** Seeds the methods and makes sure that this one is on. */
+export async function paymentMethodIsListed(app: App, methodId: string): Promise<void> {
   await seedPaymentMethods(app);
-  await app.db.sql("UPDATE payment_method_configs SET is_enabled = true WHERE method_id = 'sandbox' RETURNING method_id");
+  await app.db.sql('UPDATE payment_method_configs SET is_enabled = true WHERE method_id = $1 RETURNING method_id', [methodId]);
 }
 
 export interface PaymentFacts {
@@ -37,23 +41,21 @@ export async function moneyFacts(app: App, userId: number) {
   const [row] = await app.db.sql<{
     balance: number;
     deposits: number;
-    feed: number;
-    notifications: number;
     activities: number;
     jobs: number;
     flag: boolean;
   }>(
     `SELECT u.balance_kopeks AS balance, u.has_made_first_topup AS flag,
        (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'deposit') AS deposits,
-       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'payment.completed') AS feed,
-       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type = 'balance.topup') AS notifications,
        (SELECT count(*)::int FROM subscription_events s WHERE s.user_id = u.id AND s.event_type = 'balance_topup') AS activities,
        (SELECT count(*)::int FROM jobs.job j JOIN payments p ON p.id = (j.data ->> 'paymentId')::int
          WHERE j.name = 'payments.after-topup' AND p.user_id = u.id) AS jobs
      FROM users u WHERE u.id = $1::int`,
     [userId],
   );
-  return row!;
+  const feed = (await recordedEvents(app, 'payment.completed', userId)).length;
+  const notifications = (await recordedEvents(app, 'balance.topup', userId)).length;
+  return { ...row!, feed, notifications };
 }
 
 /** `moneyFacts` of a user with exactly one credited top-up. */

@@ -181,7 +181,10 @@ const PREVIEWS: Record<Product, (app: App, given: Cart, fixture: CartFixture) =>
   async classic(app, { pick, extraDevices }, { buyer }) {
     const periods = [30, 90, 180];
     const selection = {
-      ...{ periodId: null, periodDays: one(periods, pick)!, trafficGb: null, squadUuids: [] },
+      periodId: null,
+      periodDays: one(periods, pick)!,
+      trafficGb: null,
+      squadUuids: [],
       devices: 1 + extraDevices,
     };
     const shown = await previewClassic(app, buyer, selection);

@@ -14,8 +14,11 @@ const ADMIN_CHAT = '-100777';
 export async function receiptFixture(environment: Record<string, string> = {}): Promise<TestApp & { nalogo: ReceiptSandbox }> {
   const t = await testApp({
     environment: {
-      ...{ NALOGO_ENABLED: 'true', NALOGO_QUEUE_RECEIPT_DELAY: '0', DEFAULT_LANGUAGE: 'en' },
-      ...{ ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: ADMIN_CHAT },
+      NALOGO_ENABLED: 'true',
+      NALOGO_QUEUE_RECEIPT_DELAY: '0',
+      DEFAULT_LANGUAGE: 'en',
+      ADMIN_NOTIFICATIONS_ENABLED: 'true',
+      ADMIN_NOTIFICATIONS_CHAT_ID: ADMIN_CHAT,
       ...environment,
     },
   });

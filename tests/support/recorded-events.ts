@@ -7,7 +7,7 @@ import type { App } from '../../src/core/app.ts';
 import type { Database } from '../../src/core/db/database.ts';
 import type { SqlRunner } from '../../src/core/db/db.ts';
 import type { EventDefinition } from '../../src/core/events/define-event.ts';
-import type { EventPayload, EventTypes } from '../../src/core/events/event-recorder.ts';
+import type { Audience, EventPayload, EventTypes } from '../../src/core/events/event-recorder.ts';
 
 declare global {
   var hasInventedEvents: boolean | undefined;
@@ -21,7 +21,12 @@ export function inventEvents(): void {
   globalThis.hasInventedEvents = true;
 }
 
-interface RecordedEvent {
+/** A recorded event. */
+export type RecordedEvent<K extends keyof EventTypes = keyof EventTypes> = {
+  [T in K]: { type: T; audience: EventTypes[T]['audience']; payload: EventPayload<T> };
+}[K];
+
+interface EventRow {
   type: string;
   payload: unknown;
   audience: string;
@@ -45,18 +50,50 @@ export async function checkRecordedEvents({ db }: Pick<Database, 'db'>): Promise
  * @param userId of whom; without it all
  */
 export async function recordedEvents<K extends keyof EventTypes>(
-  app: App,
+  app: Pick<App, 'db'>,
   type: K,
   userId?: number | null,
 ): Promise<EventPayload<K>[]> {
-  const events = await read(app.db.sql, 'WHERE type = $1 AND ($2::int IS NULL OR user_id = $2::int)', [type, userId ?? null]);
-  const definitions = await definitionsByType();
-  for (const event of events) expect(problemOf(event, definitions)).toBeNull();
-  return events.map(({ payload }) => payload as EventPayload<K>);
+  const rows = await readChecked(app.db.sql, 'WHERE type = $1 AND ($2::int IS NULL OR user_id = $2::int)', [
+    type,
+    userId ?? null,
+  ]);
+  return rows.map(({ payload }) => payload as EventPayload<K>);
 }
 
-function read(sql: SqlRunner, where: string, values: unknown[]): Promise<RecordedEvent[]> {
-  return sql<RecordedEvent>(`SELECT type, payload, audience, user_id FROM domain_events ${where} ORDER BY id`, values);
+/**
+ * The recorded events of several types, in their order, each checked against its definition.
+ * @param userId about whom; null for all
+ * @param filter.audience only what these receive
+ * @param filter.prefix only the types that begin so, for example `subscription.`
+ */
+export async function recordedEventsOf(
+  app: Pick<App, 'db'>,
+  userId: number | null,
+  filter: { audience?: Audience; prefix?: string } = {},
+): Promise<RecordedEvent[]> {
+  const rows = await readChecked(
+    app.db.sql,
+    'WHERE ($1::int IS NULL OR user_id = $1::int) AND ($2::text IS NULL OR audience = $2) AND starts_with(type, $3)',
+    [userId, filter.audience ?? null, filter.prefix ?? ''],
+  );
+  return rows.map(({ type, audience, payload }) => ({ type, audience, payload }) as RecordedEvent);
+}
+
+/** The types of `recordedEventsOf`. */
+export async function recordedTypesOf(...of: Parameters<typeof recordedEventsOf>): Promise<(keyof EventTypes)[]> {
+  return (await recordedEventsOf(...of)).map(({ type }) => type);
+}
+
+async function readChecked(sql: SqlRunner, where: string, values: unknown[]): Promise<EventRow[]> {
+  const rows = await read(sql, where, values);
+  const definitions = await definitionsByType();
+  for (const row of rows) expect(problemOf(row, definitions)).toBeNull();
+  return rows;
+}
+
+function read(sql: SqlRunner, where: string, values: unknown[]): Promise<EventRow[]> {
+  return sql<EventRow>(`SELECT type, payload, audience, user_id FROM domain_events ${where} ORDER BY id`, values);
 }
 
 /** Loaded when it is needed: the definitions belong to many modules. */
@@ -65,7 +102,7 @@ async function definitionsByType(): Promise<ReadonlyMap<string, EventDefinition>
   return new Map(EVENT_CATALOGUE.map((definition) => [definition.type, definition]));
 }
 
-function problemOf(event: RecordedEvent, definitions: ReadonlyMap<string, EventDefinition>): string | null {
+function problemOf(event: EventRow, definitions: ReadonlyMap<string, EventDefinition>): string | null {
   const { type, audience, userId } = event;
   if (audience === 'instance')
     return (INSTANCE_EVENTS as string[]).includes(type) ? null : `${type}: not an event for the instances`;

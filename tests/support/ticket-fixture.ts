@@ -2,6 +2,7 @@ import type { TokenActor, UserActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { openTicket } from '../../src/domain/tickets/write-ticket.ts';
 import { aUser, unique } from './builders.ts';
+import { type RecordedEvent, recordedEventsOf } from './recorded-events.ts';
 
 /** Builders for tests of tickets, and readers of what a change has written. */
 
@@ -27,18 +28,10 @@ export async function aFile(app: App): Promise<string> {
   return fileId;
 }
 
-export interface TicketEvent {
-  type: string;
-  audience: string;
-  payload: Record<string, unknown>;
-}
-
 /** Events of a ticket, in order. */
-export function eventsOf(app: App, ticketId: number): Promise<TicketEvent[]> {
-  return app.db.sql<TicketEvent>(
-    `SELECT type, audience, payload FROM domain_events WHERE type LIKE 'ticket.%' AND (payload->>'ticket_id')::int = $1::int ORDER BY id`,
-    [ticketId],
-  );
+export async function eventsOf(app: App, ticketId: number): Promise<RecordedEvent[]> {
+  const events = await recordedEventsOf(app, null, { prefix: 'ticket.' });
+  return events.filter(({ payload }) => 'ticket_id' in payload && payload.ticket_id === ticketId);
 }
 
 export interface Row {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import { vi } from 'vitest';
 import { type RunningService, startService } from '../../src/composition/start-service.ts';
 import { loadEnv } from '../../src/core/env.ts';
@@ -43,7 +44,7 @@ export interface TracedService {
   authorizations: unknown[];
   /**
    * The spans of the trace with the last span of this name, once every parent has arrived, which ends after its children, and `isComplete` is
-   * true for them; the exporter sends every five seconds.
+   * true for them.
    */
   traceOf(name: string, isComplete: (trace: ReceivedSpan[]) => boolean): Promise<ReceivedSpan[]>;
   close(): Promise<void>;
@@ -72,7 +73,12 @@ export async function startTracedService(environment: Record<string, string> = {
   const folder = await mkdtemp(join(tmpdir(), 'telemetry-'));
   const database = serverUrl ? await emptyDatabaseOnServer() : null;
   const env = loadEnv({
-    ...{ NODE_ENV: 'test', DATA_DIR: folder, LOG_ROOT: folder, HOST: '127.0.0.1', PORT: '0', SANDBOX: 'on' },
+    NODE_ENV: 'test',
+    DATA_DIR: folder,
+    LOG_ROOT: folder,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    SANDBOX: 'on',
     ...(database ? { DATABASE_URL: database.url } : {}),
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`,
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
@@ -83,15 +89,22 @@ export async function startTracedService(environment: Record<string, string> = {
   const redactor = createRedactor();
   const logFiles = new LogFiles();
   const log = createLogger({ level: 'debug', format: 'json', redactor, stream: { write: () => undefined }, files: logFiles });
+  const ended = endedSpans();
   const service = await startService({ env, log, logFiles, metrics: createMetrics(), redactor });
   const operator = { kind: 'system', name: 'test' } as const;
   const { token } = await createApiToken(service.app, operator, { name: 'trace', description: null, expiresAt: null });
   return {
-    ...{ service, token, folder, spans, metricNames, authorizations },
+    service,
+    token,
+    folder,
+    spans,
+    metricNames,
+    authorizations,
     received: () => received,
     traceOf: (name, isComplete) =>
       vi.waitFor(
-        () => {
+        async () => {
+          await ended.flush();
           const root = spans.findLast((span) => span.name === name);
           const trace = spans.filter((span) => span.traceId === root?.traceId);
           const ids = new Set(trace.map(({ spanId }) => spanId));
@@ -101,13 +114,33 @@ export async function startTracedService(environment: Record<string, string> = {
           }
           return trace;
         },
-        { timeout: 90_000, interval: 200 },
+        { timeout: 100_000, interval: 50 },
       ),
     close: async () => {
       await service.stop(0);
+      ended.restore();
       await new Promise((resolve) => collector.close(resolve));
       await database?.drop();
       await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Has what has ended exported at once. By itself the SDK exports every five seconds, and drops what its queue has no place for until then:
+ * on a busy machine some of what a trace waits for.
+ */
+function endedSpans(): { flush(): Promise<unknown>; restore(): void } {
+  const processors = new Set<BatchSpanProcessor>();
+  const { onEnd } = BatchSpanProcessor.prototype;
+  BatchSpanProcessor.prototype.onEnd = function (span) {
+    processors.add(this);
+    onEnd.call(this, span);
+  };
+  return {
+    flush: () => Promise.all([...processors].map((processor) => processor.forceFlush())),
+    restore: () => {
+      BatchSpanProcessor.prototype.onEnd = onEnd;
     },
   };
 }

@@ -39,7 +39,10 @@ async function move(
   type: 'referral_reward' | 'subscription_payment',
 ): Promise<string> {
   const posting = await postMovement(app, {
-    ...{ userId, type, amountKopeks, description: null },
+    userId,
+    type,
+    amountKopeks,
+    description: null,
     ...(type === 'referral_reward'
       ? { contra: { kind: 'referral_expense' }, paymentMethod: null }
       : { contra: { kind: 'sales_revenue', product: 'tariff' }, paymentMethod: 'balance' }),

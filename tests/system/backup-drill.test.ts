@@ -69,11 +69,9 @@ describe.skipIf(!serverUrl)('a restore drill (left out without a server: TEST_DA
     expect([paid.status, paid.body.balance_kopeks]).toEqual([200, 12_345]);
     const form = multipartForm({ media_type: 'photo' }, { field: 'file', name: 'a.png', type: 'image/png', content: PNG });
     const uploaded = await fetch(`${service.url}/upload`, {
-      ...{
-        method: 'POST',
-        body: Buffer.from(form.body),
-        headers: { 'x-api-key': service.apiToken!, 'content-type': form.contentType },
-      },
+      method: 'POST',
+      body: Buffer.from(form.body),
+      headers: { 'x-api-key': service.apiToken!, 'content-type': form.contentType },
     });
     expect(uploaded.status).toBe(200);
 

@@ -48,6 +48,7 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     apiToken = first.apiToken!;
     second = await startServiceProcess({ environment: environment() });
     other = createRequester(second.url, { 'x-api-key': apiToken });
+    // Raw SQL: 20,000 rows in one statement, by the connection beside the service.
     await sql.query(
       "INSERT INTO users (auth_type, referral_code, promo_group_id, first_name) SELECT 'messenger', substr(md5(n::text), 1, 18), (SELECT id FROM promo_groups WHERE is_default), 'User ' || n FROM generate_series(1, 20000) n",
     );

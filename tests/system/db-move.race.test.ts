@@ -36,7 +36,7 @@ async function onServer(statement: string, url = serverUrl!): Promise<void> {
 
 async function fill(database: Database): Promise<void> {
   const run = (text: string) => database.jobDatabase.executeSql(text);
-  // Everybody is referred by somebody with a higher id, which no order of inserting could satisfy row by row.
+  // Raw SQL: everybody is referred by somebody with a higher id, which no order of inserting could satisfy row by row.
   await run(`
     INSERT INTO users (auth_type, referral_code, promo_group_id, first_name, created_at)
     SELECT 'messenger', 'ref' || n, (SELECT id FROM promo_groups WHERE is_default), 'User ' || n, now() - n * interval '1 second' FROM generate_series(1, ${USERS}) n;
@@ -148,6 +148,7 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
       database.jobDatabase.executeSql(
         `SET session_replication_role = replica; ${statement}; SET session_replication_role = origin`,
       );
+    // Raw SQL: only with triggers switched off is a row possible that refers to nothing.
     await orphan(
       "INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, expires_at) VALUES (999999, 'h', gen_random_uuid(), now() + interval '1 day')",
     );

@@ -1,4 +1,5 @@
 /** Squad migration and synchronisation with a panel of 20 000 users (10 000 in `npm test`): paged, resumable, idempotent, converging under faults. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createMemoryStore } from '../../packages/sandbox/src/panel/panel-state.ts';
@@ -18,6 +19,7 @@ import { usersOf } from '../domain/provisioning/panel-sync/setup.ts';
 import { amountOf } from '../support/matrix-sample.ts';
 import { connectionTo } from '../support/panel-setup.ts';
 import { createPlainHttpClient } from '../support/plain-http-client.ts';
+import { storeRows } from '../support/stored-rows.ts';
 import { TestClock, testApp } from '../support/test-app.ts';
 import { freshDatabase, prepareTemplate, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
@@ -88,8 +90,12 @@ async function startPanelOf(clock: TestClock, end: Date): Promise<SandboxPanel> 
 
 /** As many accounts, whose panel users are up to date; each has paid for its server. */
 async function seedAccounts(app: App, panelUrl: string, end: Date): Promise<void> {
-  await app.db.sql("INSERT INTO server_squads (squad_uuid, display_name) VALUES ($1, 'NL'), ($2, 'DE')", [NETHERLANDS, GERMANY]);
+  await storeRows(app, 'ServerSquad', [
+    { squadUuid: NETHERLANDS, displayName: 'NL' },
+    { squadUuid: GERMANY, displayName: 'DE' },
+  ]);
   for (let start = 1; start <= USERS; start += 2_000) {
+    // Raw SQL: three tables, thousands of rows in one statement.
     await app.db.sql(
       `WITH made AS (
          INSERT INTO users (messenger_id, first_name, last_name, username, referral_code, promo_group_id, vpnpanel_uuid)

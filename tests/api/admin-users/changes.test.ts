@@ -136,7 +136,10 @@ describe('account', () => {
   test('status, block and unblock', async () => {
     const { id } = await aUser(t.app);
     expect((await api.post(`${ROOT}/${id}/status`, { status: 'active' })).body).toEqual({
-      ...{ success: true, old_status: 'active', new_status: 'active', message: 'Status unchanged' },
+      success: true,
+      old_status: 'active',
+      new_status: 'active',
+      message: 'Status unchanged',
     });
     expect((await api.post(`${ROOT}/${id}/block`)).body).toMatchObject({ old_status: 'active', new_status: 'blocked' });
     expect((await api.post(`${ROOT}/${id}/unblock`)).body).toMatchObject({ old_status: 'blocked', new_status: 'active' });
@@ -155,11 +158,16 @@ describe('account', () => {
     const { id } = await aUser(t.app);
     const set = async (body: unknown) => (await api.post(`${ROOT}/${id}/restrictions`, body)).body;
     expect(await set({ restriction_topup: true, restriction_reason: 'why' })).toMatchObject({
-      ...{ success: true, restriction_topup: true, restriction_subscription: false, restriction_reason: 'why' },
+      success: true,
+      restriction_topup: true,
+      restriction_subscription: false,
+      restriction_reason: 'why',
     });
     expect(await set({ restriction_subscription: true })).toMatchObject({ restriction_topup: true, restriction_reason: 'why' });
     expect(await set({ restriction_topup: false, restriction_reason: '' })).toMatchObject({
-      ...{ restriction_topup: false, restriction_subscription: true, restriction_reason: null },
+      restriction_topup: false,
+      restriction_subscription: true,
+      restriction_reason: null,
     });
   });
 
@@ -191,12 +199,18 @@ describe('account', () => {
     const by = { reason: 'manual', initiator_id: api.user.id, initiator_messenger_id: api.user.messengerId, automatic: false };
     expect(recorded.map(({ extra }) => extra)).toEqual([
       {
-        ...{ old_promo_group_id: expect.any(Number), old_promo_group_name: expect.any(String) },
-        ...{ new_promo_group_id: groupId, new_promo_group_name: `VIP ${user.id}`, ...by },
+        old_promo_group_id: expect.any(Number),
+        old_promo_group_name: expect.any(String),
+        new_promo_group_id: groupId,
+        new_promo_group_name: `VIP ${user.id}`,
+        ...by,
       },
       {
-        ...{ old_promo_group_id: groupId, old_promo_group_name: `VIP ${user.id}` },
-        ...{ new_promo_group_id: null, new_promo_group_name: null, ...by },
+        old_promo_group_id: groupId,
+        old_promo_group_name: `VIP ${user.id}`,
+        new_promo_group_id: null,
+        new_promo_group_name: null,
+        ...by,
       },
     ]);
   });
@@ -290,7 +304,10 @@ describe('deletion', () => {
     const { id } = await aUser(t.app);
     await api.post(`${ROOT}/${id}/balance`, { amount_kopeks: 500 });
     expect((await api.delete(`${ROOT}/${id}/full`)).body).toMatchObject({
-      ...{ success: true, deleted_from_bot: true, deleted_from_panel: false, panel_error: null },
+      success: true,
+      deleted_from_bot: true,
+      deleted_from_panel: false,
+      panel_error: null,
     });
     const movements = await t.app.db.sql<{ kopeks: number }>(
       'SELECT amount_kopeks AS kopeks FROM transactions WHERE user_id = $1::int ORDER BY id DESC',
@@ -334,7 +351,8 @@ describe('deletion', () => {
     expect(after.totals[4]).toBe(before.totals[4]);
     expect(after.totals[6]).toBe(before.totals[6]);
     expect(after.stats).toMatchObject({
-      ...{ total_users: before.stats.total_users - 1, deleted_users: before.stats.deleted_users },
+      total_users: before.stats.total_users - 1,
+      deleted_users: before.stats.deleted_users,
       active_users: before.stats.active_users - 1,
     });
     expect(after.overview.total).toBe(before.overview.total - 1);
@@ -355,7 +373,11 @@ describe('deletion', () => {
   test('disable blocks', async () => {
     const { id } = await aUser(t.app);
     expect((await api.post(`${ROOT}/${id}/disable`)).body).toMatchObject({
-      ...{ success: true, user_blocked: true, subscription_deactivated: false, panel_deactivated: false, panel_error: null },
+      success: true,
+      user_blocked: true,
+      subscription_deactivated: false,
+      panel_deactivated: false,
+      panel_error: null,
     });
   });
 });

@@ -4,7 +4,9 @@ import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { type ActorClient, adminClient, userClient } from '../../support/actors.ts';
 import { clientOf, testServer } from '../../support/api.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { aDeposit } from '../../support/referral-samples.ts';
 import { aMembership, aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -21,7 +23,11 @@ const ROOT = '/cabinet/admin/users';
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const pay = (userId: number, type: 'subscription_payment' | 'gift_payment' | 'withdrawal', kopeks: number) =>
   postMovement(t.app, {
-    ...{ userId, type, amountKopeks: -kopeks, paymentMethod: 'balance', description: type },
+    userId,
+    type,
+    amountKopeks: -kopeks,
+    paymentMethod: 'balance',
+    description: type,
     contra: { kind: 'sales_revenue', product: 'tariff' },
   });
 
@@ -61,16 +67,33 @@ describe('the list', () => {
     const reply = await api.get(ROOT, { query: { search: String(user.messengerId) } });
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({
-      ...{ total: 1, offset: 0, limit: 50 },
+      total: 1,
+      offset: 0,
+      limit: 50,
       users: [
         {
-          ...{ id: user.id, messenger_id: user.messengerId, username: expect.any(String), first_name: expect.any(String) },
-          ...{ last_name: null, full_name: expect.stringMatching(/^User /), status: 'active' },
-          ...{ balance_kopeks: 4_050, balance_rubles: 40.5, created_at: expect.stringMatching(TIMESTAMP) },
-          ...{ last_activity: expect.stringMatching(TIMESTAMP), has_subscription: true, subscription_status: 'active' },
-          ...{ subscription_is_trial: false, subscription_end_date: expect.stringMatching(TIMESTAMP) },
-          ...{ promo_group_id: expect.any(Number), promo_group_name: 'Default', total_spent_kopeks: 1_000, purchase_count: 1 },
-          ...{ has_restrictions: true, restriction_topup: true, restriction_subscription: false },
+          id: user.id,
+          messenger_id: user.messengerId,
+          username: expect.any(String),
+          first_name: expect.any(String),
+          last_name: null,
+          full_name: expect.stringMatching(/^User /),
+          status: 'active',
+          balance_kopeks: 4_050,
+          balance_rubles: 40.5,
+          created_at: expect.stringMatching(TIMESTAMP),
+          last_activity: expect.stringMatching(TIMESTAMP),
+          has_subscription: true,
+          subscription_status: 'active',
+          subscription_is_trial: false,
+          subscription_end_date: expect.stringMatching(TIMESTAMP),
+          promo_group_id: expect.any(Number),
+          promo_group_name: 'Default',
+          total_spent_kopeks: 1_000,
+          purchase_count: 1,
+          has_restrictions: true,
+          restriction_topup: true,
+          restriction_subscription: false,
         },
       ],
     });
@@ -120,38 +143,33 @@ describe('one user', () => {
     const tariffId = await aTariff(t.app, { name: 'Bronze' });
     const subscriptionId = await aStoredSubscription(t.app, user.id, { tariff_id: tariffId, traffic_used_gb: 1.5 });
     const now = t.clock.now();
-    await t.app.db.sql(
-      `INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
-       VALUES ($1::int, 5, $2::timestamptz, $3::timestamptz), ($1::int, 7, $3::timestamptz, $4::timestamptz) RETURNING id`,
-      [
+    await storeRows(t.app, 'TrafficPurchase', [
+      {
         subscriptionId,
-        new Date(now.getTime() + 2.5 * 86_400_000),
-        new Date(now.getTime() - 1_000),
-        new Date(now.getTime() - 9e8),
-      ],
-    );
-    await topUp(t.app, referral.id, 1_000);
-    await t.app.db.sql(
-      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id)
-       SELECT $1::int, user_id, 333, 'referral_first_topup', id FROM transactions WHERE user_id = $2::int RETURNING id`,
-      [user.id, referral.id],
-    );
-    await t.app.db.sql(
-      `WITH made AS (INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('Spring', $2, 'none') RETURNING id)
-       INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) SELECT id, $1::int, 'none' FROM made RETURNING id`,
-      [user.id, `spring${unique()}`],
-    );
+        trafficGb: 5,
+        expiresAt: new Date(now.getTime() + 2.5 * 86_400_000),
+        createdAt: new Date(now.getTime() - 1_000),
+      },
+      { subscriptionId, trafficGb: 7, expiresAt: new Date(now.getTime() - 1_000), createdAt: new Date(now.getTime() - 9e8) },
+    ]);
+    await storeRow(t.app, 'ReferralEarning', {
+      userId: user.id,
+      referralId: referral.id,
+      amountKopeks: 333,
+      reason: 'referral_first_topup',
+      referralTransactionId: await aDeposit(t.app, referral.id, 1_000),
+    });
+    const { id: campaignId } = await storeRow(t.app, 'AdvertisingCampaign', { name: 'Spring' });
+    await storeRow(t.app, 'CampaignRegistration', { campaignId, userId: user.id });
     const { status, body } = await api.get(`${ROOT}/${user.id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      ...{
-        id: user.id,
-        balance_kopeks: 6_500,
-        balance_rubles: 65,
-        email_verified: true,
-        total_spent_kopeks: 2_000,
-        purchase_count: 1,
-      },
+      id: user.id,
+      balance_kopeks: 6_500,
+      balance_rubles: 65,
+      email_verified: true,
+      total_spent_kopeks: 2_000,
+      purchase_count: 1,
       promo_group: { name: 'Default', is_default: true },
       referral: {
         referrals_count: 1,
@@ -160,21 +178,21 @@ describe('one user', () => {
         referred_by_username: expect.any(String),
       },
       subscription: {
-        ...{
-          id: subscriptionId,
-          status: 'active',
-          is_trial: false,
-          is_active: true,
-          tariff_name: 'Bronze',
-          traffic_used_gb: 1.5,
-        },
-        ...{ days_remaining: 10, purchased_traffic_gb: 0 },
+        id: subscriptionId,
+        status: 'active',
+        is_trial: false,
+        is_active: true,
+        tariff_name: 'Bronze',
+        traffic_used_gb: 1.5,
+        days_remaining: 10,
+        purchased_traffic_gb: 0,
         traffic_purchases: [
           { traffic_gb: 5, days_remaining: 2, is_expired: false },
           { traffic_gb: 7, days_remaining: 0, is_expired: true },
         ],
       },
-      ...{ campaign_name: 'Spring', campaign_id: expect.any(Number) },
+      campaign_name: 'Spring',
+      campaign_id: expect.any(Number),
       recent_transactions: [
         { type: 'gift_payment', amount_kopeks: -500, amount_rubles: -5 },
         { type: 'subscription_payment', amount_kopeks: -2_000 },
@@ -197,22 +215,39 @@ describe('one user', () => {
     for (const [isGift, text] of [
       [true, token],
       [false, `n${token}`.slice(0, 64)],
-    ]) {
-      await t.app.db.sql(
-        `INSERT INTO guest_purchases (token, code, source, contact_type, contact_value, buyer_user_id, is_gift, tariff_id, period_days,
-           amount_kopeks, status, user_id, paid_at, delivered_at)
-         VALUES ($1::text, left($1::text, 12), 'cabinet', 'email', 'b@example.com', $2::int, $3::boolean, $4::int, 30, 12300, 'delivered', $5::int, now(), now())
-         RETURNING id`,
-        [text, buyer.id, isGift, tariffId, receiver.id],
-      );
+    ] as const) {
+      await storeRow(t.app, 'GuestPurchase', {
+        token: text,
+        code: text.slice(0, 12),
+        source: 'cabinet',
+        contactType: 'email',
+        contactValue: 'b@example.com',
+        buyerUserId: buyer.id,
+        isGift,
+        tariffId,
+        periodDays: 30,
+        amountKopeks: 12_300,
+        status: 'delivered',
+        userId: receiver.id,
+        paidAt: new Date(),
+        deliveredAt: new Date(),
+      });
     }
     const { body } = await api.get(`${ROOT}/${buyer.id}/gifts`);
     expect(body).toMatchObject({
-      ...{ sent_total: 1, received_total: 0, received: [] },
+      sent_total: 1,
+      received_total: 0,
+      received: [],
       sent: [
         {
-          ...{ token: token.slice(0, 12), tariff_name: 'Present', device_limit: 3, amount_kopeks: 12_300, status: 'delivered' },
-          ...{ buyer_user_id: buyer.id, receiver_user_id: receiver.id, receiver_full_name: expect.stringMatching(/^User /) },
+          token: token.slice(0, 12),
+          tariff_name: 'Present',
+          device_limit: 3,
+          amount_kopeks: 12_300,
+          status: 'delivered',
+          buyer_user_id: buyer.id,
+          receiver_user_id: receiver.id,
+          receiver_full_name: expect.stringMatching(/^User /),
         },
       ],
     });
@@ -227,9 +262,8 @@ describe('one user', () => {
     const foreign = await aTariff(t.app, { display_order: -3 });
     const inactive = await aTariff(t.app, { display_order: -2, is_active: false });
     const other = await aMembership(t.app, (await aUser(t.app)).id, {});
-    const allow = 'INSERT INTO tariff_promo_groups (tariff_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING tariff_id';
-    await t.app.db.sql(allow, [mine, groupId]);
-    await t.app.db.sql(allow, [foreign, other]);
+    await storeRow(t.app, 'TariffPromoGroup', { tariffId: mine, promoGroupId: groupId });
+    await storeRow(t.app, 'TariffPromoGroup', { tariffId: foreign, promoGroupId: other });
     await aStoredSubscription(t.app, user.id, { tariff_id: mine });
     const { body } = await api.get(`${ROOT}/${user.id}/available-tariffs`);
     const shown = body.tariffs
@@ -260,7 +294,11 @@ describe('one user', () => {
     expect((await api.get(`${ROOT}/${user.id}/node-usage`)).body).toEqual({ items: [], categories: [], period_days: 30 });
     expect((await api.get(`${ROOT}/${user.id}/devices`)).body).toEqual({ devices: [], total: 0, device_limit: 0 });
     expect((await api.get(`${ROOT}/${user.id}/sync/status`)).body).toMatchObject({
-      ...{ user_id: user.id, panel_found: false, has_differences: false, differences: [], bot_squads: [] },
+      user_id: user.id,
+      panel_found: false,
+      has_differences: false,
+      differences: [],
+      bot_squads: [],
     });
   });
 });

@@ -43,11 +43,25 @@ describe('Cabinet Admin', () => {
     const made = await create({ ...fields, balance_bonus_kopeks: 0 });
     const slug = made.start_parameter;
     expect(made).toEqual({
-      ...{ id: expect.any(Number), name: 'Spring', start_parameter: slug, bonus_type: 'tariff', is_active: true },
-      ...{ balance_bonus_kopeks: 0, balance_bonus_rubles: 0, subscription_duration_days: null, subscription_traffic_gb: null },
-      ...{ subscription_device_limit: null, subscription_squads: [], tariff_id: tariffId, tariff_duration_days: 9 },
-      ...{ tariff: { id: tariffId, name: 'Gold' }, partner_user_id: partner, partner_name: expect.stringMatching(/^User \d+$/) },
-      ...{ created_by: admin.user.id, created_at: t.app.clock.now().toISOString(), updated_at: t.app.clock.now().toISOString() },
+      id: expect.any(Number),
+      name: 'Spring',
+      start_parameter: slug,
+      bonus_type: 'tariff',
+      is_active: true,
+      balance_bonus_kopeks: 0,
+      balance_bonus_rubles: 0,
+      subscription_duration_days: null,
+      subscription_traffic_gb: null,
+      subscription_device_limit: null,
+      subscription_squads: [],
+      tariff_id: tariffId,
+      tariff_duration_days: 9,
+      tariff: { id: tariffId, name: 'Gold' },
+      partner_user_id: partner,
+      partner_name: expect.stringMatching(/^User \d+$/),
+      created_by: admin.user.id,
+      created_at: t.app.clock.now().toISOString(),
+      updated_at: t.app.clock.now().toISOString(),
       deep_link: expect.stringMatching(new RegExp(`^https://[^/]+/\\w+\\?start=${slug}$`)),
       web_link: `https://app.example.com/?campaign=${slug}`,
     });
@@ -169,10 +183,20 @@ describe('Cabinet Admin', () => {
     expect(body).toMatchObject({ total: 3, page: 1, per_page: 50 });
     expect(body.registrations.map((item: { user_id: number }) => item.user_id)).toEqual([three, two, one]);
     expect(body.registrations[2]).toEqual({
-      ...{ id: expect.any(Number), user_id: one, messenger_id: expect.any(Number), username: 'ann', first_name: 'Ann' },
-      ...{ bonus_type: 'balance', balance_bonus_kopeks: 1_500, subscription_duration_days: null, tariff_id: null },
-      ...{ tariff_duration_days: null, created_at: expect.any(String), user_balance_kopeks: 1_500 },
-      ...{ has_subscription: true, has_paid: false },
+      id: expect.any(Number),
+      user_id: one,
+      messenger_id: expect.any(Number),
+      username: 'ann',
+      first_name: 'Ann',
+      bonus_type: 'balance',
+      balance_bonus_kopeks: 1_500,
+      subscription_duration_days: null,
+      tariff_id: null,
+      tariff_duration_days: null,
+      created_at: expect.any(String),
+      user_balance_kopeks: 1_500,
+      has_subscription: true,
+      has_paid: false,
     });
     expect(body.registrations[1]).toMatchObject({ has_subscription: false, has_paid: true });
     const second = (await admin.get(`${path}?page=2&per_page=2`)).body;
@@ -192,23 +216,52 @@ describe('Cabinet Admin', () => {
     await setUser(t.app, payer, { has_had_paid_subscription: true });
     const none = { total_subscription_issued: 0, total_tariff_issued: 0 };
     expect((await admin.get(`${ADMIN}/overview`)).body).toEqual({
-      ...{ total: 2, active: 1, inactive: 1, total_registrations: 2, total_balance_issued_kopeks: 3_000 },
-      ...{ total_balance_issued_rubles: 30, ...none },
+      total: 2,
+      active: 1,
+      inactive: 1,
+      total_registrations: 2,
+      total_balance_issued_kopeks: 3_000,
+      total_balance_issued_rubles: 30,
+      ...none,
     });
     const { campaigns, total } = (await admin.get(ADMIN)).body;
     expect(total).toBe(2);
     expect(campaigns[1]).toEqual({
-      ...{ id, name: 'Spring', start_parameter: slug, bonus_type: 'balance', is_active: true, registrations_count: 2 },
-      ...{ total_revenue_kopeks: 5_001, conversion_rate: 50, partner_user_id: null, partner_name: null },
+      id,
+      name: 'Spring',
+      start_parameter: slug,
+      bonus_type: 'balance',
+      is_active: true,
+      registrations_count: 2,
+      total_revenue_kopeks: 5_001,
+      conversion_rate: 50,
+      partner_user_id: null,
+      partner_name: null,
       created_at: expect.any(String),
     });
     expect((await admin.get(`${ADMIN}/${id}/stats`)).body).toEqual({
-      ...{ id, name: 'Spring', start_parameter: slug, bonus_type: 'balance', is_active: true, registrations: 2 },
-      ...{ balance_issued_kopeks: 3_000, balance_issued_rubles: 30, subscription_issued: 0 },
-      ...{ last_registration: t.app.clock.now().toISOString(), total_revenue_kopeks: 5_001, total_revenue_rubles: 50.01 },
-      ...{ avg_revenue_per_user_kopeks: 2_500, avg_revenue_per_user_rubles: 25, avg_first_payment_kopeks: 0 },
-      ...{ avg_first_payment_rubles: 0, trial_users_count: 0, active_trials_count: 0, conversion_count: 0 },
-      ...{ paid_users_count: 1, conversion_rate: 50, trial_conversion_rate: 0 },
+      id,
+      name: 'Spring',
+      start_parameter: slug,
+      bonus_type: 'balance',
+      is_active: true,
+      registrations: 2,
+      balance_issued_kopeks: 3_000,
+      balance_issued_rubles: 30,
+      subscription_issued: 0,
+      last_registration: t.app.clock.now().toISOString(),
+      total_revenue_kopeks: 5_001,
+      total_revenue_rubles: 50.01,
+      avg_revenue_per_user_kopeks: 2_500,
+      avg_revenue_per_user_rubles: 25,
+      avg_first_payment_kopeks: 0,
+      avg_first_payment_rubles: 0,
+      trial_users_count: 0,
+      active_trials_count: 0,
+      conversion_count: 0,
+      paid_users_count: 1,
+      conversion_rate: 50,
+      trial_conversion_rate: 0,
       deep_link: expect.stringContaining(`?start=${slug}`),
       web_link: `https://app.example.com/?campaign=${slug}`,
     });
@@ -219,7 +272,9 @@ describe('Cabinet Admin', () => {
     expect(chart.daily_stats[0]).toEqual({ date: day(addDays(today, -29)), referrals_count: 0, earnings_kopeks: 0 });
     expect(chart.daily_stats[29]).toEqual({ date: day(today), referrals_count: 2, earnings_kopeks: 5_001 });
     expect(chart).toMatchObject({
-      ...{ campaign_id: id, total_deposits_kopeks: 5_001, total_spending_kopeks: 0 },
+      campaign_id: id,
+      total_deposits_kopeks: 5_001,
+      total_spending_kopeks: 0,
       period_comparison: {
         current: { days: 7, referrals_count: 2, earnings_kopeks: 5_001 },
         previous: { days: 7, referrals_count: 0, earnings_kopeks: 0 },
@@ -228,7 +283,11 @@ describe('Cabinet Admin', () => {
       },
     });
     expect(chart.top_registrations[0]).toEqual({
-      ...{ id: payer, full_name: 'Ann', created_at: expect.any(String), has_paid: true, is_active: false },
+      id: payer,
+      full_name: 'Ann',
+      created_at: expect.any(String),
+      has_paid: true,
+      is_active: false,
       total_earnings_kopeks: 5_001,
     });
     for (const path of ['stats', 'chart-data']) {

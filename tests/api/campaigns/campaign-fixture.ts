@@ -28,7 +28,10 @@ export async function campaignFixture(): Promise<CampaignFixture> {
 export const aSlug = () => `Slug_${unique()}-x`;
 
 export const aBody = (fields: Record<string, unknown> = {}) => ({
-  ...{ name: 'Spring', start_parameter: aSlug(), bonus_type: 'balance', balance_bonus_kopeks: 1_500 },
+  name: 'Spring',
+  start_parameter: aSlug(),
+  bonus_type: 'balance',
+  balance_bonus_kopeks: 1_500,
   ...fields,
 });
 

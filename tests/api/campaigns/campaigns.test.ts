@@ -48,35 +48,62 @@ describe.each(areas)('%s', (base, client, change) => {
     const now = t.app.clock.now().toISOString();
     expect(made.status).toBe(200);
     expect(made.body).toMatchObject({
-      ...{ name: 'Spring', start_parameter: slug, bonus_type: 'balance', is_active: true, subscription_squads: ['a', 'b'] },
-      ...{ balance_bonus_kopeks: 1_500, balance_bonus_rubles: 15, tariff_id: null, created_at: now, updated_at: now },
+      name: 'Spring',
+      start_parameter: slug,
+      bonus_type: 'balance',
+      is_active: true,
+      subscription_squads: ['a', 'b'],
+      balance_bonus_kopeks: 1_500,
+      balance_bonus_rubles: 15,
+      tariff_id: null,
+      created_at: now,
+      updated_at: now,
     });
     t.clock.advance(1_000);
     const fields = { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 9, name: null, is_active: false };
     const changed = await client()[change](`${base}/${made.body.id}`, fields);
     expect(changed.body).toMatchObject({
-      ...{ name: 'Spring', start_parameter: slug, bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 9 },
-      ...{ is_active: false, created_at: now, updated_at: t.app.clock.now().toISOString(), balance_bonus_kopeks: 1_500 },
+      name: 'Spring',
+      start_parameter: slug,
+      bonus_type: 'tariff',
+      tariff_id: tariffId,
+      tariff_duration_days: 9,
+      is_active: false,
+      created_at: now,
+      updated_at: t.app.clock.now().toISOString(),
+      balance_bonus_kopeks: 1_500,
     });
     expect(changed.body.tariff_name ?? changed.body.tariff.name).toBe('Gold');
   });
 
   it('null clears what can be empty and nothing else', async () => {
     const { id } = await create({
-      ...{ bonus_type: 'subscription', subscription_duration_days: 3, subscription_traffic_gb: 5, subscription_device_limit: 2 },
-      ...{ tariff_id: await aTariff(t.app), tariff_duration_days: 4 },
+      bonus_type: 'subscription',
+      subscription_duration_days: 3,
+      subscription_traffic_gb: 5,
+      subscription_device_limit: 2,
+      tariff_id: await aTariff(t.app),
+      tariff_duration_days: 4,
     });
     const path = `${base}/${id}`;
     const kept = { name: null, start_parameter: null, bonus_type: null, balance_bonus_kopeks: null, is_active: null };
     const before = (await client()[change](path, {})).body;
     expect((await client()[change](path, { ...kept, subscription_squads: null })).body).toEqual(before);
     const cleared = await client()[change](path, {
-      ...{ bonus_type: 'none', subscription_duration_days: null, subscription_traffic_gb: null, subscription_device_limit: null },
-      ...{ tariff_id: null, tariff_duration_days: null },
+      bonus_type: 'none',
+      subscription_duration_days: null,
+      subscription_traffic_gb: null,
+      subscription_device_limit: null,
+      tariff_id: null,
+      tariff_duration_days: null,
     });
     expect(cleared.body).toMatchObject({
-      ...{ subscription_duration_days: null, subscription_traffic_gb: null, subscription_device_limit: null },
-      ...{ tariff_id: null, tariff_duration_days: null, balance_bonus_kopeks: 1_500 },
+      subscription_duration_days: null,
+      subscription_traffic_gb: null,
+      subscription_device_limit: null,
+      tariff_id: null,
+      tariff_duration_days: null,
+      balance_bonus_kopeks: 1_500,
     });
   });
 
@@ -219,15 +246,30 @@ describe('Web API', () => {
   it('answers the whole campaign, with the number of registrations', async () => {
     const made = await create({}, web);
     expect(made).toEqual({
-      ...{ id: expect.any(Number), name: 'Spring', start_parameter: made.start_parameter, bonus_type: 'balance' },
-      ...{ balance_bonus_kopeks: 1_500, balance_bonus_rubles: 15, subscription_duration_days: null },
-      ...{ subscription_traffic_gb: null, subscription_device_limit: null, subscription_squads: [], tariff_id: null },
-      ...{ tariff_duration_days: null, tariff_name: null, is_active: true, created_by: null },
-      ...{ created_at: t.app.clock.now().toISOString(), updated_at: t.app.clock.now().toISOString(), registrations_count: 0 },
+      id: expect.any(Number),
+      name: 'Spring',
+      start_parameter: made.start_parameter,
+      bonus_type: 'balance',
+      balance_bonus_kopeks: 1_500,
+      balance_bonus_rubles: 15,
+      subscription_duration_days: null,
+      subscription_traffic_gb: null,
+      subscription_device_limit: null,
+      subscription_squads: [],
+      tariff_id: null,
+      tariff_duration_days: null,
+      tariff_name: null,
+      is_active: true,
+      created_by: null,
+      created_at: t.app.clock.now().toISOString(),
+      updated_at: t.app.clock.now().toISOString(),
+      registrations_count: 0,
     });
     for (const _ of [1, 2]) expect((await signIn(fixture, made.start_parameter)).status).toBe(200);
     expect((await web.get('/campaigns')).body).toMatchObject({
-      ...{ total: 1, limit: 50, offset: 0 },
+      total: 1,
+      limit: 50,
+      offset: 0,
       items: [{ id: made.id, registrations_count: 2 }],
     });
   });

@@ -7,6 +7,7 @@ import { linkEmail } from '../../../src/domain/identity/email/email-address.ts';
 import { signInWithInitData } from '../../../src/domain/identity/messenger-sign-in.ts';
 import { openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { unique } from '../../support/builders.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anUnverifiedAccount, aVerifiedAccount } from '../identity/accounts.ts';
 import { signInData } from '../identity/linking-proofs.ts';
@@ -39,10 +40,7 @@ describe('making an administrator at the machine', () => {
     expect(account.emailVerified).toBe(true);
     expect(await verifyPassword('correct horse', account.passwordHash)).toBe(true);
     expect(await readEffectiveAccess(app, account.id)).toMatchObject({ roles: ['Superadmin'], permissions: ['*:*'], level: 999 });
-    const events = await app.db.sql("SELECT id FROM domain_events WHERE type = 'user.created' AND user_id = $1::int", [
-      account.id,
-    ]);
-    expect(events).toHaveLength(1);
+    expect(await recordedEvents(app, 'user.created', account.id)).toHaveLength(1);
   });
 
   it('promotes a verified account and does not change password and sessions', async () => {

@@ -8,6 +8,7 @@ import { createRole, deleteRole, listRoles, seedRoles, updateRole } from '../../
 import { readSessionUser } from '../../../src/domain/identity/authenticate.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { cachesStayFresh } from '../../support/eventually.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 
 const root: AdminActor = { kind: 'admin', userId: 0, level: 1_000, isConfigAdmin: true };
@@ -99,15 +100,12 @@ describe('levels', () => {
         'Superadmin role is managed via ADMIN_IDS/ADMIN_EMAILS environment variables. Add the user there and restart the bot.',
       ),
     );
-    const [row] = await app.db.sql<{ id: number }>(
-      'INSERT INTO user_roles (user_id, role_id) VALUES ($1::int, $2::int) RETURNING id',
-      [other.id, superadmin!.id],
-    );
-    await expect(revokeRole(app, owner, row!.id)).rejects.toMatchObject({
+    const row = await storeRow(app, 'UserRole', { userId: other.id, roleId: superadmin!.id });
+    await expect(revokeRole(app, owner, row.id)).rejects.toMatchObject({
       status: 403,
       message: expect.stringContaining('Remove the user from env'),
     });
-    await app.db.sql('DELETE FROM user_roles WHERE id = $1::int RETURNING id', [row!.id]);
+    await app.db.sql('DELETE FROM user_roles WHERE id = $1::int RETURNING id', [row.id]);
   });
 
   it('protects system roles but not their texts', async () => {

@@ -6,6 +6,7 @@ import { seedRoles } from '../../../src/domain/access/roles.ts';
 import { authenticateAdmin, isAdmin, readMyAccess } from '../../../src/domain/identity/authenticate.ts';
 import { openSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { unique } from '../../support/builders.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anUnverifiedAccount, aVerifiedAccount } from '../identity/accounts.ts';
 
@@ -19,18 +20,17 @@ afterEach(async () => {
 });
 
 async function aRole(fields: { permissions: string[]; level?: number; isActive?: boolean }): Promise<number> {
-  const [row] = await app.db.sql<{ id: number }>(
-    'INSERT INTO admin_roles (name, level, permissions, is_active) VALUES ($1, $2::int, $3::jsonb, $4::boolean) RETURNING id',
-    [`Role ${unique()}`, fields.level ?? 10, JSON.stringify(fields.permissions), fields.isActive ?? true],
-  );
-  return row!.id;
+  const row = await storeRow(app, 'AdminRole', {
+    name: `Role ${unique()}`,
+    level: fields.level ?? 10,
+    permissions: fields.permissions,
+    isActive: fields.isActive ?? true,
+  });
+  return row.id;
 }
 
 async function assign(userId: number, roleId: number, fields: { expiresAt?: Date; isActive?: boolean } = {}): Promise<void> {
-  await app.db.sql(
-    'INSERT INTO user_roles (user_id, role_id, expires_at, is_active) VALUES ($1::int, $2::int, $3::timestamptz, $4::boolean) RETURNING id',
-    [userId, roleId, fields.expiresAt ?? null, fields.isActive ?? true],
-  );
+  await storeRow(app, 'UserRole', { userId, roleId, expiresAt: fields.expiresAt ?? null, isActive: fields.isActive ?? true });
   await forgetAccess(app, [userId]);
 }
 
@@ -69,12 +69,17 @@ describe('the access checks of the administration', () => {
 
   it('obeys deny policies, with their conditions', async () => {
     const { bearer, roleId } = await anAdmin(['users:*', 'tickets:*']);
-    await app.db.sql(
-      `INSERT INTO access_policies (name, role_id, effect, resource, actions, conditions)
-       VALUES ('office only', $1::int, 'deny', 'users', '["edit"]', '{"ip_whitelist": ["203.0.113.0/24"]}'), ('none', NULL, 'allow', '*', '["*"]', '{}')
-       RETURNING id`,
-      [roleId],
-    );
+    await storeRows(app, 'AccessPolicy', [
+      {
+        name: 'office only',
+        roleId,
+        effect: 'deny',
+        resource: 'users',
+        actions: ['edit'],
+        conditions: { ip_whitelist: ['203.0.113.0/24'] },
+      },
+      { name: 'none', roleId: null, effect: 'allow', resource: '*', actions: ['*'], conditions: {} },
+    ]);
     await forgetPolicies(app);
     await expect(admit(bearer, 'users:edit', '203.0.113.9')).rejects.toMatchObject(denied('Denied by policy: office only'));
     await admit(bearer, 'users:edit', '198.51.100.1');
@@ -111,9 +116,7 @@ describe('the access checks of the administration', () => {
     const configured = await aMessengerAccount(app);
     const { bearer } = await anAdmin(['*:*'], 900);
     const on = (await testApp({ environment: { ADMIN_IDS: `${configured.messengerId}` } })).app;
-    await app.db.sql(
-      `INSERT INTO access_policies (name, effect, resource, actions, conditions) VALUES ('nobody', 'deny', '*', '["*"]', '{}') RETURNING id`,
-    );
+    await storeRow(app, 'AccessPolicy', { name: 'nobody', effect: 'deny', resource: '*', actions: ['*'], conditions: {} });
     await forgetPolicies(on);
     await expect(admit(bearer, 'roles:read', null, on)).rejects.toMatchObject(denied('Denied by policy: nobody'));
     const accessToken = (await openSession(on, configured.id)).accessToken;

@@ -1,4 +1,5 @@
 /** Archives of which a bit, the end or the key is another one (spec 06 section 7: whatever fails, at whatever byte, changes nothing). */
+
 import { existsSync } from 'node:fs';
 import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { restoreBackup } from '../../../src/domain/backups/restore-backup.ts';
 import { ArchiveRefused } from '../../../src/domain/backups/types.ts';
 import { aBackup, appWithFolder, fill } from '../../support/backup-samples.ts';
 import { databaseDigests } from '../../support/database-digests.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { tarOf, untar } from '../../support/tar-members.ts';
 import type { TestApp } from '../../support/test-app.ts';
 
@@ -91,10 +93,7 @@ test('cut off after the check, while it is restored', async () => {
   const key = 'h'.repeat(32);
   const { mediaStore } = t.app.ports;
   await mediaStore.put(key, Buffer.from('content'), 'text/plain');
-  await t.app.db.sql(
-    "INSERT INTO media_files (file_id, media_type, source, storage_key) VALUES ('cut-test', 'document', 'upload', $1) RETURNING file_id",
-    [key],
-  );
+  await storeRow(t.app, 'MediaFile', { fileId: 'cut-test', mediaType: 'document', source: 'upload', storageKey: key });
   const whole = await readFile((await aBackup(t.app)).path);
   before = await databaseDigests(t.app);
   const { get } = mediaStore;

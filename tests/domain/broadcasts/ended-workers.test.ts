@@ -49,8 +49,14 @@ describe('a worker that ends', () => {
     const { app, sent, users, broadcast, taken, chatsUnderWay } = await abandoned(40, 10);
     const after = await delivered(app, broadcast);
     expect(after).toMatchObject({
-      ...{ status: 'partial', totalCount: 40, sentCount: 30, failedCount: 0, unconfirmedCount: 10, repeatedCount: 0 },
-      ...{ progressPercent: 100, completedAt: t.clock.now() },
+      status: 'partial',
+      totalCount: 40,
+      sentCount: 30,
+      failedCount: 0,
+      unconfirmedCount: 10,
+      repeatedCount: 0,
+      progressPercent: 100,
+      completedAt: t.clock.now(),
     });
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(chatsOf(users).filter((chat) => !chatsUnderWay.includes(chat)));
     // Nothing that runs later sends it either.
@@ -66,10 +72,17 @@ describe('a worker that ends', () => {
     await delivered(app, broadcast);
     sent.length = 0;
     expect(await retryBroadcast(app, broadcast.id)).toMatchObject({
-      ...{ status: 'in_progress', unconfirmedCount: 0, repeatedCount: 5, completedAt: null },
+      status: 'in_progress',
+      unconfirmedCount: 0,
+      repeatedCount: 5,
+      completedAt: null,
     });
     expect(await delivered(app, broadcast)).toMatchObject({
-      ...{ status: 'completed', totalCount: 12, sentCount: 12, unconfirmedCount: 0, repeatedCount: 5 },
+      status: 'completed',
+      totalCount: 12,
+      sentCount: 12,
+      unconfirmedCount: 0,
+      repeatedCount: 5,
     });
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(chatsUnderWay);
     expect((await recipientsOf(app, broadcast)).filter(({ isRepeated }) => isRepeated)).toHaveLength(5);

@@ -50,8 +50,14 @@ describe('a broadcast through the messenger', () => {
       completedAt: null,
     });
     expect(await delivered(app, broadcast)).toMatchObject({
-      ...{ status: 'completed', totalCount: 3, sentCount: 3, failedCount: 0, blockedCount: 0, progressPercent: 100 },
-      ...{ completedAt: t.clock.now(), estimatedEndAt: null },
+      status: 'completed',
+      totalCount: 3,
+      sentCount: 3,
+      failedCount: 0,
+      blockedCount: 0,
+      progressPercent: 100,
+      completedAt: t.clock.now(),
+      estimatedEndAt: null,
     });
     expect(sent.map(({ chatId }) => chatId).sort()).toEqual(chatsOf(users.slice(0, 3)));
     expect(sent[0]).toMatchObject({ html: '<b>Maintenance</b> tonight', buttons: [], isPaced: true });
@@ -175,8 +181,15 @@ describe('a broadcast through the messenger', () => {
     await insertFile(
       t.app.db,
       {
-        ...{ fileId, mediaType: 'photo', uploadedBy: null, fileName: 'a.png', mimeType: 'image/png', sizeBytes: 1 },
-        ...{ storageKey, messengerFileId: null, isPrivate: false },
+        fileId,
+        mediaType: 'photo',
+        uploadedBy: null,
+        fileName: 'a.png',
+        mimeType: 'image/png',
+        sizeBytes: 1,
+        storageKey,
+        messengerFileId: null,
+        isPrivate: false,
       },
       t.clock.now(),
     );
@@ -250,7 +263,8 @@ describe('a broadcast by e-mail', () => {
     });
     expect(mails).toHaveLength(count);
     expect(mails.find(({ to }) => to === `one${mark}@example.com`)).toMatchObject({
-      ...{ to: `one${mark}@example.com`, subject: 'For <b>Eve</b>' },
+      to: `one${mark}@example.com`,
+      subject: 'For <b>Eve</b>',
       html: expect.stringMatching(new RegExp(`^<p>Dear &lt;b&gt;Eve&lt;/b&gt;,</p><p>one${mark}@example.com</p>\n`)),
       text: expect.stringMatching(new RegExp(`^Dear <b>Eve</b>,\none${mark}@example.com\n\n`)),
     });

@@ -6,8 +6,10 @@ import { accrueReward } from '../../../src/domain/referrals/rewards.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { aCampaign } from '../../support/campaign-samples.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';
+import { recordedTypesOf } from '../../support/recorded-events.ts';
 import { aDeposit, aReferralOf } from '../../support/referral-samples.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -30,8 +32,11 @@ describe('bonuses', () => {
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 15_000 });
     const bonus = await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
     expect(bonus).toEqual({
-      ...{ campaignName: `Campaign ${campaign.slug}`, bonusType: 'balance', balanceKopeks: 15_000 },
-      ...{ subscriptionDays: null, tariffName: null },
+      campaignName: `Campaign ${campaign.slug}`,
+      bonusType: 'balance',
+      balanceKopeks: 15_000,
+      subscriptionDays: null,
+      tariffName: null,
     });
     const movements = await t.app.db.sql('SELECT type, amount_kopeks, payment_method FROM transactions WHERE user_id = $1::int', [
       user.id,
@@ -46,16 +51,27 @@ describe('bonuses', () => {
     const user = await aUser(t.app);
     const server = await aServer(t.app);
     const campaign = await aCampaign(t.app, {
-      ...{ bonus_type: 'subscription', subscription_duration_days: 5, subscription_traffic_gb: 20, subscription_device_limit: 3 },
+      bonus_type: 'subscription',
+      subscription_duration_days: 5,
+      subscription_traffic_gb: 20,
+      subscription_device_limit: 3,
       subscription_squads: [server.uuid, 'gone'],
     });
     expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({
-      ...{ bonusType: 'subscription', subscriptionDays: 5, balanceKopeks: 0, tariffName: null },
+      bonusType: 'subscription',
+      subscriptionDays: 5,
+      balanceKopeks: 0,
+      tariffName: null,
     });
     const row = await subscriptionOf(user.id);
     expect(row).toMatchObject({
-      ...{ status: 'active', isTrial: true, trafficLimitGb: 20, deviceLimit: 3, connectedSquads: [server.uuid] },
-      ...{ provisionState: 'pending', endDate: new Date(t.clock.now().getTime() + 5 * 86_400_000) },
+      status: 'active',
+      isTrial: true,
+      trafficLimitGb: 20,
+      deviceLimit: 3,
+      connectedSquads: [server.uuid],
+      provisionState: 'pending',
+      endDate: new Date(t.clock.now().getTime() + 5 * 86_400_000),
     });
     const jobs = await t.app.db.sql(
       `SELECT 1 AS one FROM jobs.job WHERE name = 'provisioning.push' AND data->>'subscriptionId' = $1`,
@@ -70,10 +86,15 @@ describe('bonuses', () => {
     const tariffId = await aTariff(t.app, { name: 'Gold', traffic_limit_gb: 77, device_limit: 4 });
     const campaign = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 9 });
     expect(await applyCampaignAtSignIn(t.app, user.id, campaign.slug)).toMatchObject({
-      ...{ bonusType: 'tariff', subscriptionDays: null, tariffName: 'Gold' },
+      bonusType: 'tariff',
+      subscriptionDays: null,
+      tariffName: 'Gold',
     });
     expect(await subscriptionOf(user.id)).toMatchObject({
-      ...{ isTrial: false, tariffId: tariffId, trafficLimitGb: 77, deviceLimit: 4 },
+      isTrial: false,
+      tariffId: tariffId,
+      trafficLimitGb: 77,
+      deviceLimit: 4,
     });
     expect(await registrationOf(user.id)).toMatchObject({ tariffId: tariffId, tariffDurationDays: 9 });
   });
@@ -202,10 +223,7 @@ describe('partners', () => {
   const noticesTo = async (referrer: BuiltUser, referral: BuiltUser) => ({
     toReferrer: (await messagesTo(referrer.messengerId)).length,
     toReferral: (await messagesTo(referral.messengerId)).length,
-    events: await t.app.db.sql(
-      "SELECT id FROM domain_events WHERE user_id = $1::int AND type IN ('referral.registered', 'notification.referral_registered')",
-      [referrer.id],
-    ),
+    events: (await recordedTypesOf(t.app, referrer.id)).filter((type) => /referral[._]registered$/.test(type)),
   });
 
   test('spec 04 section 6.7: the registration comes before the pending earning, which so names the campaign', async () => {
@@ -272,11 +290,8 @@ describe('partners', () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     await applyCampaignAtSignIn(t.app, user.id, campaign.slug);
     const other = await aCampaign(t.app, { bonus_type: 'none' });
-    const again = t.app.db.sql(
-      "INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none') RETURNING id",
-      [other.id, user.id],
-    );
-    await expect(again).rejects.toThrow();
+    const again = storeRow(t.app, 'CampaignRegistration', { campaignId: other.id, userId: user.id });
+    await expect(again).rejects.toMatchObject({ code: '23505' });
     expect(
       await rowOf(t.app, 'SELECT count(*)::int AS n FROM advertising_campaign_registrations WHERE user_id = $1::int', [user.id]),
     ).toEqual({

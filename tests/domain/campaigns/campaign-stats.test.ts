@@ -10,6 +10,7 @@ import { aUser, unique } from '../../support/builders.ts';
 import { aCampaign } from '../../support/campaign-samples.ts';
 import { aPair, merge, setUser } from '../../support/merge-samples.ts';
 import { aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -32,8 +33,13 @@ async function registrantOf(slug: string): Promise<number> {
 async function pay(userId: number, kopeks: number, createdAt?: Date): Promise<number> {
   await topUp(t.app, userId, kopeks);
   const posting = await postMovement(t.app, {
-    ...{ userId, type: 'subscription_payment', amountKopeks: -kopeks, paymentMethod: 'balance', description: 'test' },
-    ...{ contra: { kind: 'sales_revenue', product: 'tariff' }, ...(createdAt ? { createdAt } : {}) },
+    userId,
+    type: 'subscription_payment',
+    amountKopeks: -kopeks,
+    paymentMethod: 'balance',
+    description: 'test',
+    contra: { kind: 'sales_revenue', product: 'tariff' },
+    ...(createdAt ? { createdAt } : {}),
   });
   if (posting.outcome !== 'posted') throw new Error(posting.outcome);
   return posting.transactionId;
@@ -58,14 +64,15 @@ describe('statistics (spec 04 section 6.6)', () => {
   test('no registrations: zeros and no division by zero', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     expect(await stats(campaign.id)).toMatchObject({
-      ...{
-        registrations: 0,
-        totalRevenueKopeks: 0,
-        avgRevenuePerUserKopeks: 0,
-        avgFirstPaymentKopeks: 0,
-        lastRegistration: null,
-      },
-      ...{ conversionRate: 0, trialConversionRate: 0, paidUsersCount: 0, conversionCount: 0 },
+      registrations: 0,
+      totalRevenueKopeks: 0,
+      avgRevenuePerUserKopeks: 0,
+      avgFirstPaymentKopeks: 0,
+      lastRegistration: null,
+      conversionRate: 0,
+      trialConversionRate: 0,
+      paidUsersCount: 0,
+      conversionCount: 0,
     });
     const chart = await readCampaignChart(t.app, campaign.id);
     expect(chart.days).toHaveLength(30);
@@ -79,13 +86,22 @@ describe('statistics (spec 04 section 6.6)', () => {
     await topUp(t.app, two, 5_001);
     for (const paymentMethod of ['manual', 'balance', null]) {
       await postMovement(t.app, {
-        ...{ userId: one, type: 'deposit', amountKopeks: 900, paymentMethod, description: 'test' },
+        userId: one,
+        type: 'deposit',
+        amountKopeks: 900,
+        paymentMethod,
+        description: 'test',
         contra: { kind: 'manual_adjustment' },
       });
     }
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ registrations: 3, balanceIssuedKopeks: 2_100, totalRevenueKopeks: 15_001, avgRevenuePerUserKopeks: 5_000 },
-      ...{ paidUsersCount: 0, conversionRate: 0, lastRegistration: t.clock.now() },
+      registrations: 3,
+      balanceIssuedKopeks: 2_100,
+      totalRevenueKopeks: 15_001,
+      avgRevenuePerUserKopeks: 5_000,
+      paidUsersCount: 0,
+      conversionRate: 0,
+      lastRegistration: t.clock.now(),
     });
     await expectCounted(campaign.id);
   });
@@ -97,14 +113,18 @@ describe('statistics (spec 04 section 6.6)', () => {
     const [payer, converted, flagged] = users as [number, number, number];
     await pay(payer, 10_000);
     await pay(payer, 30_000);
-    await t.app.db.sql(
-      `INSERT INTO subscription_conversions (user_id, converted_at, first_payment_amount_kopeks) VALUES ($1::int, $2::timestamptz, 501)`,
-      [converted, t.clock.now()],
-    );
+    await storeRow(t.app, 'SubscriptionConversion', {
+      userId: converted,
+      convertedAt: t.clock.now(),
+      firstPaymentAmountKopeks: 501,
+    });
     expect(await stats(campaign.id)).toMatchObject({ paidUsersCount: 2, conversionCount: 2, conversionRate: 33.3 });
     for (const id of [flagged, payer, converted]) await setUser(t.app, id, { has_had_paid_subscription: true });
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ paidUsersCount: 3, conversionCount: 2, conversionRate: 50, avgFirstPaymentKopeks: 5_250 },
+      paidUsersCount: 3,
+      conversionCount: 2,
+      conversionRate: 50,
+      avgFirstPaymentKopeks: 5_250,
     });
     await expectCounted(campaign.id);
     await setUser(t.app, flagged, { has_had_paid_subscription: false });
@@ -117,10 +137,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const user = await registrantOf(campaign.slug);
     const first = async () => (await stats(campaign.id)).avgFirstPaymentKopeks;
-    await t.app.db.sql(
-      'INSERT INTO subscription_conversions (user_id, converted_at, first_payment_amount_kopeks) VALUES ($1::int, $2::timestamptz, 4000)',
-      [user, t.clock.now()],
-    );
+    await storeRow(t.app, 'SubscriptionConversion', { userId: user, convertedAt: t.clock.now(), firstPaymentAmountKopeks: 4000 });
     await pay(user, 9_000, t.clock.now());
     await pay(user, 9_000, addDays(t.clock.now(), 1));
     expect(await first()).toBe(4_000);
@@ -150,14 +167,12 @@ describe('statistics (spec 04 section 6.6)', () => {
       { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null },
     );
     expect(await stats(campaign.id)).toMatchObject({
-      ...{
-        trialUsersCount: 2,
-        activeTrialsCount: 1,
-        conversionCount: 1,
-        paidUsersCount: 1,
-        conversionRate: 33.3,
-        trialConversionRate: 50,
-      },
+      trialUsersCount: 2,
+      activeTrialsCount: 1,
+      conversionCount: 1,
+      paidUsersCount: 1,
+      conversionRate: 33.3,
+      trialConversionRate: 50,
       avgFirstPaymentKopeks: 30_000,
     });
     await t.app.db.sql('DELETE FROM subscriptions WHERE user_id = $1::int RETURNING id', [idle]);
@@ -173,7 +188,11 @@ describe('statistics (spec 04 section 6.6)', () => {
     await aStoredSubscription(t.app, id, { is_trial: true });
     await applyCampaignAtSignIn(t.app, id, campaign.slug);
     expect(await stats(campaign.id)).toMatchObject({
-      ...{ totalRevenueKopeks: 6_000, paidUsersCount: 1, trialUsersCount: 1, activeTrialsCount: 1, avgFirstPaymentKopeks: 6_000 },
+      totalRevenueKopeks: 6_000,
+      paidUsersCount: 1,
+      trialUsersCount: 1,
+      activeTrialsCount: 1,
+      avgFirstPaymentKopeks: 6_000,
     });
     await expectCounted(campaign.id);
   });
@@ -264,8 +283,13 @@ describe('chart', () => {
     await register(users[4]!, 30);
     const deposit = (userId: number, kopeks: number, daysAgo: number) =>
       postMovement(t.app, {
-        ...{ userId, type: 'deposit', amountKopeks: kopeks, paymentMethod: 'yookassa', description: 'test' },
-        ...{ externalId: `chart-${unique()}`, createdAt: addDays(today, -daysAgo) },
+        userId,
+        type: 'deposit',
+        amountKopeks: kopeks,
+        paymentMethod: 'yookassa',
+        description: 'test',
+        externalId: `chart-${unique()}`,
+        createdAt: addDays(today, -daysAgo),
         contra: { kind: 'provider_clearing', provider: 'yookassa' },
       });
     await deposit(users[0]!, 100, 0);
@@ -287,7 +311,8 @@ describe('chart', () => {
     expect(day(7)).toMatchObject({ registrations: 1, depositsKopeks: 400 });
     expect(day(29)).toMatchObject({ registrations: 1, depositsKopeks: 800 });
     expect(chart).toMatchObject({
-      ...{ depositsKopeks: 4_360, spentKopeks: 60 },
+      depositsKopeks: 4_360,
+      spentKopeks: 60,
       current: { days: 7, registrations: 3, depositsKopeks: 160 },
       previous: { days: 7, registrations: 1, depositsKopeks: 400 },
       registrationsChange: { absolute: 2, percent: 200, trend: 'up' },

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
+import type { Rows } from '../../../src/core/db/columns.ts';
 import { findSquadsByUuid, listAvailableSquads, listSquads } from '../../../src/domain/catalog/find-squads.ts';
 import {
   applyPanelSquads,
@@ -11,6 +12,7 @@ import {
 import { recountServerUsers } from '../../../src/domain/catalog/servers.ts';
 import { PanelError, type VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
 import { aUser } from '../../support/builders.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 
 let app: App;
@@ -33,22 +35,24 @@ function withSquads(
 }
 
 async function aTariff(allowed: string[], fields: { isTrial?: boolean; external?: string } = {}): Promise<number> {
-  const [row] = await app.db.sql<{ id: number }>(
-    `INSERT INTO tariffs (name, allowed_squads, is_trial_available, external_squad_uuid)
-     VALUES ('T', $1::jsonb, $2::boolean, $3::uuid) RETURNING id`,
-    [JSON.stringify(allowed), fields.isTrial ?? false, fields.external ?? null],
-  );
-  return row!.id;
+  const row = await storeRow(app, 'Tariff', {
+    name: 'T',
+    allowedSquads: allowed,
+    isTrialAvailable: fields.isTrial ?? false,
+    externalSquadUuid: fields.external ?? null,
+  });
+  return row.id;
 }
 
-async function aHolder(uuids: string[], status = 'active'): Promise<number> {
+async function aHolder(uuids: string[], status: Rows['Subscription']['status'] = 'active'): Promise<number> {
   const user = await aUser(app);
-  const [row] = await app.db.sql<{ id: number }>(
-    `INSERT INTO subscriptions (user_id, status, end_date, connected_squads) VALUES ($1::int, $2, now() + interval '1 day', $3::jsonb)
-     RETURNING id`,
-    [user.id, status, JSON.stringify(uuids)],
-  );
-  return row!.id;
+  const row = await storeRow(app, 'Subscription', {
+    userId: user.id,
+    status,
+    endDate: new Date(Date.now() + 86_400_000),
+    connectedSquads: uuids,
+  });
+  return row.id;
 }
 
 describe('server sync', () => {
@@ -91,10 +95,8 @@ describe('server sync', () => {
     await applyPanelSquads(app, squads('a', 'b'));
     await app.db.sql('UPDATE server_squads SET is_available = true');
     const subscription = await aHolder(['a', 'b']);
-    await app.db.sql(
-      'INSERT INTO subscription_servers (subscription_id, server_squad_id) SELECT $1::int, id FROM server_squads',
-      [subscription],
-    );
+    for (const { id } of await listSquads(app))
+      await storeRow(app, 'SubscriptionServer', { subscriptionId: subscription, serverSquadId: id });
     const tariff = await aTariff(['a', 'b']);
     expect(await applyPanelSquads(app, squads('a'))).toEqual({ created: 0, updated: 1, removed: 0 });
     expect((await listAvailableSquads(app)).map((server) => server.squadUuid)).toEqual(['a']);
@@ -147,7 +149,7 @@ describe('server sync', () => {
         detail: 'Failed to fetch squads from VpnPanel',
       });
     }
-    await expect(applyPanelSquads(app, [])).rejects.toThrow();
+    await expect(applyPanelSquads(app, [])).rejects.toThrow('An empty list of squads');
     expect(await listSquads(app)).toHaveLength(1);
   });
 
@@ -193,7 +195,10 @@ describe('counters', () => {
     expect((await counted()).map(([, users]) => users)).toEqual([1, 0, 0]);
     await set(`status = 'active', connected_squads = '["a", "b"]'`);
     expect(await counted()).toEqual(right);
-    await app.db.sql("INSERT INTO squad_counters (squad_uuid, users) VALUES ('a', 99), ('gone', 5)");
+    await storeRows(app, 'SquadCounter', [
+      { squadUuid: 'a', users: 99 },
+      { squadUuid: 'gone', users: 5 },
+    ]);
     expect(await recountServerUsers(app)).toBe(3);
     expect(await counted()).toEqual(right);
   });

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { seedInstallation } from '../../../src/composition/start-service.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
+import type { Rows } from '../../../src/core/db/columns.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import {
   effectiveSquadsOf,
@@ -23,6 +24,7 @@ import {
 import { changeOfferTemplate, listOfferTemplates, nameFirstOfferTemplates } from '../../../src/domain/promo/offers/offers.ts';
 import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/promo-groups/find-groups.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 import { freshDatabase } from '../../support/test-database.ts';
 
@@ -34,27 +36,21 @@ beforeEach(async () => {
   await app.db.sql('DELETE FROM tariffs');
   await app.db.sql('DELETE FROM server_squads');
   // Without a server an open tariff is not offered (08 P5).
-  await app.db.sql("INSERT INTO server_squads (squad_uuid, display_name, is_available) VALUES ('squad', 'S', true)");
+  await storeRow(app, 'ServerSquad', { squadUuid: 'squad', displayName: 'S', isAvailable: true });
 });
 
 const make = (request: Partial<Parameters<typeof createTariff>[2]> = {}) =>
   createTariff(app, actor, { name: 'Basic', ...request });
 
 async function aGroup(priority = 0): Promise<number> {
-  const [row] = await app.db.sql<{ id: number }>('INSERT INTO promo_groups (name, priority) VALUES ($1, $2::int) RETURNING id', [
-    `Group ${unique()}`,
-    priority,
-  ]);
-  return row!.id;
+  const row = await storeRow(app, 'PromoGroup', { name: `Group ${unique()}`, priority });
+  return row.id;
 }
 
-async function subscribe(tariffId: number, status: string, days: number): Promise<number> {
+async function subscribe(tariffId: number, status: Rows['Subscription']['status'], days: number): Promise<number> {
   const user = await aUser(app);
-  const [row] = await app.db.sql<{ id: number }>(
-    'INSERT INTO subscriptions (user_id, status, end_date, tariff_id) VALUES ($1::int, $2, $3::timestamptz, $4::int) RETURNING id',
-    [user.id, status, addDays(app.clock.now(), days), tariffId],
-  );
-  return row!.id;
+  const row = await storeRow(app, 'Subscription', { userId: user.id, status, endDate: addDays(app.clock.now(), days), tariffId });
+  return row.id;
 }
 
 const syncJobs = (tariffId: number) =>
@@ -122,10 +118,8 @@ describe('a tariff', () => {
 
   it('names all available servers, beyond any page, when it lists none (spec 02 H9)', async () => {
     await app.db.sql('DELETE FROM server_squads');
-    await app.db.sql(
-      `INSERT INTO server_squads (squad_uuid, display_name, is_available)
-       SELECT 'squad-' || n, 'S', n <= 60 FROM generate_series(1, 70) n`,
-    );
+    const servers = Array.from({ length: 70 }, (_, n) => ({ squadUuid: `squad-${n}`, displayName: 'S', isAvailable: n < 60 }));
+    await storeRows(app, 'ServerSquad', servers);
     expect(await effectiveSquadsOf(app, { allowedSquads: [] })).toHaveLength(60);
     expect(await effectiveSquadsOf(app, { allowedSquads: ['x'] })).toEqual(['x']);
   });
@@ -178,7 +172,7 @@ describe('order, sale and deletion', () => {
     ['trial', 5],
     ['limited', 5],
     ['pending', -5],
-  ])('refuses to delete a tariff with a subscription that is %s (spec 02 H18)', async (status, days) => {
+  ] as const)('refuses to delete a tariff with a subscription that is %s (spec 02 H18)', async (status, days) => {
     const { id } = await make();
     await subscribe(id, status, days);
     await expect(deleteTariff(app, actor, id)).rejects.toMatchObject({ status: 409, code: 'tariff_in_use' });
@@ -254,8 +248,7 @@ describe('promo groups', () => {
     const standard = await defaultPromoGroup(app);
     expect((await findPrimaryPromoGroup(app.db, user.id))?.id).toBe(standard.id);
     const [low, high, highest] = [await aGroup(1), await aGroup(7), await aGroup(7)];
-    const join = (groupId: number) =>
-      app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int)', [user.id, groupId]);
+    const join = (groupId: number) => storeRow(app, 'UserPromoGroup', { userId: user.id, promoGroupId: groupId });
     await join(low);
     expect((await findPrimaryPromoGroup(app.db, user.id))?.id).toBe(low);
     await join(high);

@@ -80,6 +80,7 @@ test('a refused change leaves neither a value nor an event', async () => {
 });
 
 test('the table refuses what would be served as a page, and more than 5 MiB', async () => {
+  // Raw SQL: the bytes of an image are in none of the rows that the service reads.
   const store = (type: string, bytes: number) =>
     one.app.db.sql(
       `INSERT INTO branding_images (name, content_type, content, updated_at)

@@ -3,6 +3,7 @@ import { countTransactionsByDay } from '../../../src/domain/ledger/transactions.
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { COUNTERS } from './counter-table.ts';
 
+// Raw SQL of this file: statements that are drawn at random.
 let t: TestApp;
 beforeAll(async () => {
   t = await testApp();

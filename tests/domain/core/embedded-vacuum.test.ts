@@ -2,6 +2,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedVacuum } from '../../../src/core/db/open-embedded.ts';
 
+// Raw SQL of this file: its tables are in a database without the schema.
 let database: PGlite;
 beforeAll(async () => {
   database = await PGlite.create();

@@ -1,6 +1,8 @@
 /** Files of tests share a database; what one leaves must not reach the next, whichever way it was removed. */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import { registerUser } from '../../../src/domain/users/account/save-user.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 
@@ -29,17 +31,7 @@ const writeUser = (messengerId: number) =>
   registerUser(
     t.app,
     { kind: 'token', tokenId: 1, name: 'test' },
-    {
-      ...{
-        messengerId,
-        username: null,
-        firstName: 'Anna',
-        lastName: null,
-        language: 'ru',
-        referredById: null,
-        promoGroupId: null,
-      },
-    },
+    { messengerId, username: null, firstName: 'Anna', lastName: null, language: 'ru', referredById: null, promoGroupId: null },
   );
 
 describe('between two files of tests', () => {
@@ -48,12 +40,13 @@ describe('between two files of tests', () => {
     expect(empty).toMatchObject({ promo_groups: 1, promo_offer_templates: 3, contest_templates: 7 });
 
     await writeUser(8_100_000_001);
-    await t.app.db.sql("INSERT INTO promo_groups (name) VALUES ('Another') RETURNING id");
+    await storeRow(t.app, 'PromoGroup', { name: 'Another' });
     expect(Object.keys(await contents()).length).toBeGreaterThan(Object.keys(empty).length + 2);
     await emptyDatabase(t.database);
     expect(await contents()).toEqual(empty);
 
     await writeUser(8_100_000_001);
+    // Raw SQL: 10,000 rows in one statement.
     await t.app.db.sql(
       `INSERT INTO server_squads (squad_uuid, display_name) SELECT gen_random_uuid(), repeat('long ', 40)
        FROM generate_series(1, 10000)`,

@@ -23,17 +23,22 @@ let stranger: Requester;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'traced-storage-'));
-  storage = new S3rver({
-    ...{ address: '127.0.0.1', port: 0, silent: true, directory: folder },
-    configureBuckets: [{ name: BUCKET }],
-  });
+  storage = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory: folder, configureBuckets: [{ name: BUCKET }] });
   const { port } = await storage.run();
   smtp = await startSmtpServer({ extensions: ['AUTH PLAIN'] });
   t = await startTracedService({
-    ...{ SMTP_HOST: '127.0.0.1', SMTP_PORT: String(smtp.port), SMTP_USE_TLS: 'false', SMTP_FROM_EMAIL: 'shop@private.example' },
-    ...{ SMTP_USER: SMTP.user, SMTP_PASSWORD: SMTP.password, CABINET_URL: 'https://cabinet.private.example' },
-    ...{ MEDIA_S3_ENDPOINT: `http://127.0.0.1:${port}`, MEDIA_S3_BUCKET: BUCKET, MEDIA_S3_PATH_STYLE: 'true' },
-    ...{ MEDIA_S3_ACCESS_KEY_ID: 'S3RVER', MEDIA_S3_SECRET_ACCESS_KEY: 'S3RVER' },
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(smtp.port),
+    SMTP_USE_TLS: 'false',
+    SMTP_FROM_EMAIL: 'shop@private.example',
+    SMTP_USER: SMTP.user,
+    SMTP_PASSWORD: SMTP.password,
+    CABINET_URL: 'https://cabinet.private.example',
+    MEDIA_S3_ENDPOINT: `http://127.0.0.1:${port}`,
+    MEDIA_S3_BUCKET: BUCKET,
+    MEDIA_S3_PATH_STYLE: 'true',
+    MEDIA_S3_ACCESS_KEY_ID: 'S3RVER',
+    MEDIA_S3_SECRET_ACCESS_KEY: 'S3RVER',
   });
   stranger = createRequester(t.service.url);
 }, 300_000);
@@ -69,7 +74,9 @@ describe('with a collector', { shuffle: false }, () => {
     const trace = await t.traceOf('POST /upload', (spans) => spans.some(isStored));
     expect(pathTo(trace.find(isStored), trace)).toEqual(['POST /upload', 'PutObject media_storage']);
     expect(attributesOf(trace.find(isStored)!)).toEqual({
-      ...{ 'peer.service': 'media_storage', 'rpc.system': 'aws-api', 'rpc.method': 'PutObject' },
+      'peer.service': 'media_storage',
+      'rpc.system': 'aws-api',
+      'rpc.method': 'PutObject',
     });
   });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SqlRunner } from '../../../src/core/db/db.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 describe('plain SQL inside a transaction', () => {
@@ -40,9 +41,9 @@ describe('plain SQL inside a transaction', () => {
 
   test('what failed in plain SQL is rolled back with what Prisma wrote', async () => {
     const key = `held-${t.app.random.int(1, 1_000_000)}`;
-    const failing = inTransaction(t.app, async ({ db }) => {
-      await db.sql('INSERT INTO service_state (key, value) VALUES ($1, $2::jsonb) RETURNING key', [key, '1']);
-      await db.sql('INSERT INTO service_state (key, value) VALUES ($1, $2::jsonb) RETURNING key', [key, '2']);
+    const failing = inTransaction(t.app, async (tx) => {
+      await storeRow(tx, 'ServiceState', { key, value: 1 });
+      await storeRow(tx, 'ServiceState', { key, value: 2 });
     });
     await expect(failing).rejects.toMatchObject({ code: '23505' });
     expect(await t.app.db.sql('SELECT 1 AS one FROM service_state WHERE key = $1', [key])).toEqual([]);

@@ -3,6 +3,7 @@ import { allColumns, type Rows } from '../../../src/core/db/columns.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { toHttp } from '../../../src/core/errors.ts';
 import { aUser } from '../../support/builders.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { serverUrl } from '../../support/test-database.ts';
 
@@ -27,11 +28,8 @@ describe('inTransaction', () => {
     await expect(work('lost', true)).rejects.toThrow('after the effects');
     expect(await jobCount('kept')).toBe(1);
     expect(await jobCount('lost')).toBe(0);
-    const events = await t.app.db.sql<{ marker: string }>(
-      "SELECT payload->>'key' AS marker FROM domain_events WHERE type = 'setting.changed' AND user_id = $1::int",
-      [user.id],
-    );
-    expect(events.map((event) => event.marker)).toEqual(['kept']);
+    const events = await recordedEvents(t.app, 'setting.changed', user.id);
+    expect(events.map(({ key }) => key)).toEqual(['kept']);
   });
 
   test('an added row stands with its transaction', async () => {
@@ -46,15 +44,16 @@ describe('inTransaction', () => {
     const given = { generatedPromocodeId: null, debitTransactionId: null, prizeTransactionId: null, isApplied: true };
     const createdAt = t.clock.now();
     const spin = (paymentAmount: number) => ({
-      ...{
-        ...drawn,
-        ...given,
-        userId: user.id,
-        paymentType: 'subscription_days' as const,
-        paymentAmount,
-        paymentValueKopeks: 700,
-      },
-      ...{ paymentId: null, externalChargeId: null, appliedAt: null, createdAt },
+      ...drawn,
+      ...given,
+      userId: user.id,
+      paymentType: 'subscription_days' as const,
+      paymentAmount,
+      paymentValueKopeks: 700,
+      paymentId: null,
+      externalChargeId: null,
+      appliedAt: null,
+      createdAt,
     });
     const work = (rows: number[], fail: boolean) =>
       inTransaction(t.app, async (tx) => {
@@ -111,7 +110,7 @@ describe('inTransaction', () => {
     const user = await aUser(t.app);
     const attempt = inTransaction(t.app, async (tx) => {
       await tx.db.sql("UPDATE users SET first_name = 'lost' WHERE id = $1::int RETURNING id", [user.id]);
-      // The queue's foreign key is checked at commit.
+      // Raw SQL: the queue's foreign key is checked at commit.
       await tx.db.sql("INSERT INTO jobs.job (name, data) VALUES ('no-such-queue', '{}') RETURNING id");
     });
     await expect(attempt).rejects.toThrow(/foreign ?key|violates/i);

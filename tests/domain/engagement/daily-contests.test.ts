@@ -16,6 +16,7 @@ import { FAST, KINDS } from '../../support/broadcast-samples.ts';
 import { aUser } from '../../support/builders.ts';
 import { aRound, jobsOf, templateOf } from '../../support/contest-samples.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
+import { storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -252,9 +253,10 @@ describe('announcements (04 10.3)', () => {
   beforeAll(() => t.clock.set(new Date()));
 
   it('after the commit, to holders of a running subscription in their language and to the first required channel', async () => {
-    await t.app.db.sql(
-      "INSERT INTO required_channels (channel_id, sort_order) VALUES ('-1001234567890', 1), ('-1009999999999', 2)",
-    );
+    await storeRows(t.app, 'RequiredChannel', [
+      { channelId: '-1001234567890', sortOrder: 1 },
+      { channelId: '-1009999999999', sortOrder: 2 },
+    ]);
     await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'messenger.send'");
     await t.app.db.sql('UPDATE users SET messenger_id = NULL');
     const now = t.app.clock.now();

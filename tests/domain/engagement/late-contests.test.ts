@@ -13,6 +13,7 @@ import { aContest, aPurchase, eventsOf, jobsOf } from '../../support/contest-sam
 import { setUser } from '../../support/merge-samples.ts';
 import { aReferralOf, aReferralPair } from '../../support/referral-samples.ts';
 import { topUp } from '../../support/sale-samples.ts';
+import { storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -67,8 +68,11 @@ describe('a contest that is created, activated or moved late (04 11.2)', () => {
     expect(await scoreLate()).toBe(2);
     expect(await eventsOf(t.app, contest.id)).toEqual([
       {
-        ...{ referrerId: referrer.id, referralId: referral.id, eventType: 'subscription_purchase' },
-        ...{ amountKopeks: 3_500, occurredAt: now },
+        referrerId: referrer.id,
+        referralId: referral.id,
+        eventType: 'subscription_purchase',
+        amountKopeks: 3_500,
+        occurredAt: now,
       },
     ]);
     expect(idle.id).not.toBe(referral.id);
@@ -82,13 +86,8 @@ describe('a contest that is created, activated or moved late (04 11.2)', () => {
   });
 
   it('likewise the registrations', async () => {
-    const { referrer, referral } = await aReferralPair(t.app);
+    const { referral } = await aReferralPair(t.app);
     const at = t.app.clock.now();
-    await t.app.db.sql(
-      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, created_at)
-       VALUES ($1::int, $2::int, 0, 'referral_registration_pending', $3::timestamptz) ON CONFLICT DO NOTHING RETURNING id`,
-      [referrer.id, referral.id, at],
-    );
     const contest = await aContest(t.app, { contestType: 'referral_registered' });
     await scoreLate();
     expect(await eventsOf(t.app, contest.id)).toMatchObject([
@@ -123,15 +122,14 @@ describe('a contest that is created, activated or moved late (04 11.2)', () => {
 
   it('more referrals than one share, but nothing of one that has not begun or has another type', async () => {
     const { referrer } = await aReferralPair(t.app);
-    await t.app.db.sql(
-      `INSERT INTO users (referral_code, referred_by_id, created_at) SELECT 'late' || n, $1::int, $2::timestamptz FROM generate_series(1, 449) n
-       RETURNING id`,
-      [referrer.id, t.app.clock.now()],
-    );
-    await t.app.db.sql(
-      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, created_at)
-       SELECT $1::int, id, 0, 'referral_registration_pending', $2::timestamptz FROM users WHERE referral_code LIKE 'late%' RETURNING id`,
-      [referrer.id, t.app.clock.now()],
+    const createdAt = t.app.clock.now();
+    const late = Array.from({ length: 449 }, () => ({ referredById: referrer.id, createdAt }));
+    const referrals = await storeRows(t.app, 'User', late);
+    const earned = { userId: referrer.id, amountKopeks: 0, reason: 'referral_registration_pending', createdAt } as const;
+    await storeRows(
+      t.app,
+      'ReferralEarning',
+      referrals.map(({ id }) => ({ ...earned, referralId: id })),
     );
     const contest = await aContest(t.app, { contestType: 'referral_registered' });
     await aContest(t.app, { startAt: addDays(t.app.clock.now(), 1).toISOString() });

@@ -15,7 +15,9 @@ import {
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { FAST } from '../../support/broadcast-samples.ts';
 import { aRound, roundFacts, templateOf } from '../../support/contest-samples.ts';
+import { whileRefused } from '../../support/refused-writes.ts';
 import { aBuyer, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -106,18 +108,9 @@ describe('playing (04 10.5 and 10.6)', () => {
   it('a failure takes back attempt and place', async () => {
     const round = await aRound(t.app);
     const player = await aPlayer();
-    await t.app.db.sql(
-      `CREATE OR REPLACE FUNCTION refuse_deposit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`,
-    );
-    await t.app.db.sql(
-      `CREATE TRIGGER a_refuse BEFORE INSERT ON transactions FOR EACH ROW WHEN (NEW.user_id = ${player.userId}) EXECUTE FUNCTION refuse_deposit()`,
-    );
-    try {
-      await expect(playContest(t.app, player, { roundId: round.id, answer: '4' })).rejects.toThrow();
-    } finally {
-      await t.app.db.sql('DROP TRIGGER a_refuse ON transactions');
-      await t.app.db.sql('DROP FUNCTION refuse_deposit()');
-    }
+    const playing = () => playContest(t.app, player, { roundId: round.id, answer: '4' });
+    const refused = () => expect(playing()).rejects.toThrow('refused row of transactions');
+    await whileRefused(t.app, 'transactions', refused, `NEW.user_id = ${player.userId}`);
     expect(await roundFacts(t.app, round.id)).toEqual({ winners: 0, attempts: 0, won: 0, paid: 0 });
   });
 
@@ -215,10 +208,12 @@ describe('playing (04 10.5 and 10.6)', () => {
     const now = t.app.clock.now();
     const startsAt = new Date(now.getTime() - HOUR_MS).toISOString();
     const earlier = await startRound(t.app, await templateOf(t.app, 'anagram'), { startsAt, force: false });
-    await t.app.db.sql(
-      `INSERT INTO contest_rounds (template_id, starts_at, ends_at, max_winners) VALUES ($1::int, $2::timestamptz, $3::timestamptz, 1) RETURNING id`,
-      [quest.templateId, new Date(quest.startsAt.getTime() - 1_000), addDays(now, 1)],
-    );
+    await storeRow(t.app, 'ContestRound', {
+      templateId: quest.templateId,
+      startsAt: new Date(quest.startsAt.getTime() - 1_000),
+      endsAt: addDays(now, 1),
+      maxWinners: 1,
+    });
     await playContest(t.app, player, { roundId: earlier.id, answer: 'x' });
     const listed = await listContests(t.app, player);
     expect(listed.map(({ slug, alreadyPlayed, isAvailable }) => [slug, alreadyPlayed, isAvailable])).toEqual([

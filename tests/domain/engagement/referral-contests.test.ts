@@ -19,6 +19,7 @@ import { aContest, aPurchase, eventsOf, jobsOf } from '../../support/contest-sam
 import { aPair, merge, setUser } from '../../support/merge-samples.ts';
 import { aReferralOf, aReferralPair } from '../../support/referral-samples.ts';
 import { aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -184,11 +185,14 @@ describe('results (04 11.4)', () => {
     const [a, b, c] = [await aReferralPair(t.app), await aReferralPair(t.app), await aReferralPair(t.app)];
     const second = await aReferralOf(t.app, a.referrer.id);
     const event = (referrerId: number, referralId: number, amount: number, occurredAt = now) =>
-      t.app.db.sql(
-        `INSERT INTO referral_contest_events (contest_id, referrer_id, referral_id, event_type, amount_kopeks, occurred_at)
-         VALUES ($1::int, $2::int, $3::int, 'subscription_purchase', $4::bigint, $5::timestamptz) RETURNING id`,
-        [contest.id, referrerId, referralId, amount, occurredAt],
-      );
+      storeRow(t.app, 'ReferralContestEvent', {
+        contestId: contest.id,
+        referrerId,
+        referralId,
+        eventType: 'subscription_purchase',
+        amountKopeks: amount,
+        occurredAt,
+      });
     await event(a.referrer.id, a.referral.id, 100);
     await event(a.referrer.id, second.id, 0);
     await event(b.referrer.id, b.referral.id, 900);
@@ -298,18 +302,15 @@ describe('summaries (04 11.3)', () => {
   const noon = (days: number) => addMs(new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS), days * DAY_MS + 12 * HOUR_MS);
 
   it('daily ones once each, with invented participants, to the administrators and to the first required channel', async () => {
-    await t.app.db.sql("INSERT INTO required_channels (channel_id, sort_order) VALUES ('-1001234567890', 1) RETURNING id");
+    await storeRow(t.app, 'RequiredChannel', { channelId: '-1001234567890', sortOrder: 1 });
     t.clock.set(addMs(noon(0), -HOUR_MS));
     const { app } = withMessenger(t.app);
     const contest = await aContest(app, { title: 'A <b>', prizeText: 'A & B', dailySummaryTimes: '12:00' });
     const { referral } = await anInvited();
     await aPurchase(t.app, referral.id, 12_345);
     await work(app);
-    await t.app.db.sql(
-      `INSERT INTO referral_contest_virtual_participants (contest_id, display_name, referral_count, total_amount_kopeks)
-       VALUES ($1::int, 'Invented', 9, 100) RETURNING id`,
-      [contest.id],
-    );
+    const invented = { displayName: 'Invented', referralCount: 9, totalAmountKopeks: 100 };
+    await storeRow(t.app, 'ReferralContestVirtualParticipant', { contestId: contest.id, ...invented });
     await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'messenger.send'");
     await sendContestSummaries(app);
     expect(await sent()).toEqual([]);
@@ -378,11 +379,13 @@ describe('merged accounts (01 section 8)', () => {
     const third = await aReferralPair(t.app);
     await t.app.db.sql('DELETE FROM referral_contest_events WHERE contest_id = $1::int', [other.id]);
     const invited = (referrerId: number, referralId: number) =>
-      t.app.db.sql(
-        `INSERT INTO referral_contest_events (contest_id, referrer_id, referral_id, event_type, occurred_at)
-         VALUES ($1::int, $2::int, $3::int, 'referral_registration', $4::timestamptz) RETURNING id`,
-        [other.id, referrerId, referralId, t.app.clock.now()],
-      );
+      storeRow(t.app, 'ReferralContestEvent', {
+        contestId: other.id,
+        referrerId,
+        referralId,
+        eventType: 'referral_registration',
+        occurredAt: t.app.clock.now(),
+      });
     await invited(pair.primaryId, pair.secondaryId);
     await invited(pair.secondaryId, third.referral.id);
     await merge(t.app, pair);

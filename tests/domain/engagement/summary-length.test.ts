@@ -3,6 +3,7 @@ import { addMs, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { sendContestSummaries } from '../../../src/domain/engagement/referral-contests/send-summaries.ts';
 import { withMessenger } from '../../support/audience-samples.ts';
 import { aContest, jobsOf } from '../../support/contest-samples.ts';
+import { storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 /** Characters of a message of the messenger; what stands for a character in HTML is one. */
@@ -24,10 +25,15 @@ it('04 11.3: the longest texts of administrators leave a summary that the messen
     prizeText: `A car & ${'x'.repeat(10_000)}`,
     dailySummaryTimes: '12:00',
   });
-  await t.app.db.sql(
-    `INSERT INTO referral_contest_virtual_participants (contest_id, display_name, referral_count, total_amount_kopeks)
-     SELECT $1::int, repeat('N', 255), n, 1 FROM generate_series(1, 9) n RETURNING id`,
-    [contest.id],
+  await storeRows(
+    t.app,
+    'ReferralContestVirtualParticipant',
+    Array.from({ length: 9 }, (_, n) => ({
+      contestId: contest.id,
+      displayName: 'N'.repeat(255),
+      referralCount: n + 1,
+      totalAmountKopeks: 1,
+    })),
   );
   await sendContestSummaries(app);
   const [message] = await jobsOf<{ messengerId: number; html: string }>(t.app, 'messenger.send');

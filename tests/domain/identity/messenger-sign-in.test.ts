@@ -45,7 +45,9 @@ describe('messenger sign-in', () => {
     });
     expect((await signInAs({ first_name: 'Ann', last_name: 'Lee' })).user).toMatchObject({ firstName: 'Ann', lastName: 'Lee' });
     expect((await signInAs({ first_name: 'see t.me/shop', last_name: 'CASINO' })).user).toMatchObject({
-      ...{ firstName: 'Ann', lastName: 'Lee', username: 'ann' },
+      firstName: 'Ann',
+      lastName: 'Lee',
+      username: 'ann',
     });
   });
 

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { listScopeIds } from '../../../src/domain/insight/network/read-network.ts';
 import type { Scope } from '../../../src/domain/insight/network/repo.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const USERS = 300;
@@ -23,13 +24,13 @@ function numbers(seed: number): (bound: number) => number {
 beforeAll(async () => {
   t = await testApp();
   const random = numbers(7);
-  const rows = await t.app.db.sql<{ id: number }>(
-    `INSERT INTO users (referral_code) SELECT 'scope' || n FROM generate_series(1, ${USERS}) n RETURNING id`,
+  const rows = await storeRows(
+    t.app,
+    'User',
+    Array.from({ length: USERS }, () => ({})),
   );
   first = rows[0]!.id;
-  const created = await t.app.db.sql<{ id: number }>(
-    `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) SELECT 'c' || n, 'scope' || n, 'none' FROM generate_series(1, 4) n RETURNING id`,
-  );
+  const created = await storeRows(t.app, 'AdvertisingCampaign', [{}, {}, {}, {}]);
   campaigns = created.map(({ id }) => id);
   for (let n = 1; n < USERS; n++) {
     // A chain of 80 at the end; before it a tree in which a few were invited by somebody with a greater id, as after a merge.
@@ -48,10 +49,11 @@ beforeAll(async () => {
   }
   for (let n = 0; n < USERS; n += 7) {
     campaignOf.set(first + n, campaigns[random(4)]!);
-    await t.app.db.sql(
-      "INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none') RETURNING id",
-      [campaignOf.get(first + n), first + n],
-    );
+    await storeRow(t.app, 'CampaignRegistration', {
+      campaignId: campaignOf.get(first + n),
+      userId: first + n,
+      bonusType: 'none',
+    });
   }
 });
 

@@ -7,6 +7,7 @@ import { countTransactionsByDay } from '../../../src/domain/ledger/transactions.
 import type { Movement } from '../../../src/domain/ledger/types.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, TestClock, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 
@@ -202,21 +203,15 @@ describe('subscriptions', () => {
   test('renewals are the changes from trial to paid of 30 times 24 hours', async () => {
     const [userId] = await users(1);
     for (const timestamp of [NOW, plus(NOW, -30 * DAY_MS), plus(NOW, -30 * DAY_MS - 1)])
-      await sql('INSERT INTO subscription_conversions (user_id, converted_at) VALUES ($1::int, $2::timestamptz)', [
-        userId,
-        timestamp,
-      ]);
+      await storeRow(t.app, 'SubscriptionConversion', { userId, convertedAt: timestamp });
     expect((await readFullStats(t.app)).subscriptions.renewalsCount).toBe(2);
   });
 });
 
 test('open tickets are those with status open or answered', async () => {
   const [userId] = await users(1);
-  await sql(
-    `INSERT INTO tickets (user_id, title, status, closed_at) SELECT $1::int, 'x', s, CASE WHEN s = 'closed' THEN now() END
-     FROM unnest(ARRAY['open', 'open', 'answered', 'pending', 'closed']) AS s`,
-    [userId],
-  );
+  for (const status of ['open', 'open', 'answered', 'pending', 'closed'] as const)
+    await storeRow(t.app, 'Ticket', { userId: userId!, status, closedAt: status === 'closed' ? new Date() : null });
   expect((await readOverview(t.app)).support).toEqual({ openTickets: 3 });
 });
 
@@ -341,11 +336,14 @@ describe('transactions', () => {
 describe('referrals', () => {
   async function earn(userId: number, referralId: number, kopeks: number, at: Date): Promise<void> {
     const source = await post(referralId, 1, { paymentMethod: null });
-    await sql(
-      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id, created_at)
-       VALUES ($1::int, $2::int, $3::bigint, 'referral_commission', $4::int, $5::timestamptz)`,
-      [userId, referralId, kopeks, source, at],
-    );
+    await storeRow(t.app, 'ReferralEarning', {
+      userId,
+      referralId,
+      amountKopeks: kopeks,
+      reason: 'referral_commission',
+      referralTransactionId: source,
+      createdAt: at,
+    });
   }
 
   test('sums by period, and the five first by reward, referrals and id', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
+import type { Rows } from '../../../src/core/db/columns.ts';
 import {
   dayBefore,
   type ReportKind,
@@ -11,8 +12,10 @@ import {
   sendRequestedReport,
 } from '../../../src/domain/insight/report/report.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { whileRefused } from '../../support/refused-writes.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { countEverything, payAt, postAt } from '../../support/statistics-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, type TestAppOptions, TestClock, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 import { takeMessages } from '../../support/ticket-fixture.ts';
@@ -53,18 +56,15 @@ const TIMESTAMPS = ['2026-11-19', '2026-11-13', '2026-10-21', '2026-11-20'].flat
   return [-1, 0, 5 * HOUR_MS, 12 * HOUR_MS, DAY_MS - 1, DAY_MS].map((ms) => new Date(midnight + ms));
 });
 
-async function aTicketAt(userId: number, at: Date, status: string): Promise<void> {
-  await sql(
-    `INSERT INTO tickets (user_id, title, status, created_at, updated_at, closed_at)
-     VALUES ($1::int, 'A ticket', $2::text, $3::timestamptz, $3::timestamptz, CASE WHEN $2::text = 'closed' THEN $3::timestamptz END) RETURNING id`,
-    [userId, status, at],
-  );
+async function aTicketAt(userId: number, at: Date, status: Rows['Ticket']['status']): Promise<void> {
+  const closedAt = status === 'closed' ? at : null;
+  await storeRow(t.app, 'Ticket', { userId, status, createdAt: at, updatedAt: at, closedAt });
 }
 
 /** Everything that a report counts, at each of the times. */
 async function fillInstallation(): Promise<void> {
   const referrers = [await aUser(t.app), await aUser(t.app)];
-  const statuses = ['open', 'pending', 'answered', 'closed'];
+  const statuses = ['open', 'pending', 'answered', 'closed'] as const;
   for (const [index, at] of TIMESTAMPS.entries()) {
     const { id } = await aUser(t.app);
     await sql('UPDATE users SET created_at = $2::timestamptz, referred_by_id = $3::int WHERE id = $1::int RETURNING id', [
@@ -80,10 +80,7 @@ async function fillInstallation(): Promise<void> {
       connected_squads: index % 3 === 0 ? [] : ['5a11ad00-0000-4000-8000-000000000001'],
     });
     if (index % 3 !== 1) {
-      await sql('INSERT INTO subscription_conversions (user_id, converted_at) VALUES ($1::int, $2::timestamptz) RETURNING id', [
-        id,
-        at,
-      ]);
+      await storeRow(t.app, 'SubscriptionConversion', { userId: id, convertedAt: at });
     }
     await postAt(t.app, id, at, 10_000 + index);
     await postAt(t.app, id, at, 700, { paymentMethod: 'manual' });
@@ -264,8 +261,7 @@ describe('06 14: sending it', () => {
   });
 
   test('a failed transaction marks nothing', async () => {
-    const broken = { ...t.app, jobs: { send: () => Promise.reject(new Error('no queue')) } } as unknown as typeof t.app;
-    await expect(sendDailyReport(broken)).rejects.toThrow();
+    await whileRefused(t.app, 'jobs.job', () => expect(sendDailyReport(t.app)).rejects.toThrow('refused row of'));
     await sendDailyReport(t.app);
     expect(await sent()).toHaveLength(1);
   });

@@ -10,6 +10,7 @@ import {
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { between, countEverything, lastDays, type Product, payAt, postAt } from '../../support/statistics-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, TestClock, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 
@@ -74,10 +75,7 @@ describe('spec 06 section 4.5: trials and subscriptions', () => {
     const rate = async () => (await readSalesSummary(t.app, lastDays(30))).trialToPaidConversion;
     expect(await rate()).toBe(50);
     const convert = (days: number | null) =>
-      sql(
-        `INSERT INTO subscription_conversions (user_id, converted_at, trial_duration_days) VALUES ($1::int, $2::timestamptz, $3::int)`,
-        [paid, DAY_2, days],
-      );
+      storeRow(t.app, 'SubscriptionConversion', { userId: paid, convertedAt: DAY_2, trialDurationDays: days });
     await convert(3);
     await convert(4);
     await convert(null);
@@ -147,10 +145,7 @@ describe('spec 06 section 4.5: trials and subscriptions', () => {
       [5, DAY_2],
       [50, DAY_2],
     ] as const) {
-      await sql(
-        `INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at) VALUES ($1::int, $2::int, $3::timestamptz, $3::timestamptz)`,
-        [subscription, gb, at],
-      );
+      await storeRow(t.app, 'TrafficPurchase', { subscriptionId: subscription, trafficGb: gb, expiresAt: at, createdAt: at });
     }
     await pay(owner, DAY_1, 300, 'devices');
     await pay(owner, DAY_1, 500, 'traffic');

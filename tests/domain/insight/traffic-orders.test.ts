@@ -1,10 +1,12 @@
 /** Orders of the list of traffic that are read from indexes (spec 06 section 5). */
+
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { countWithRow, rankIds } from '../../../src/domain/insight/traffic/fill-repo.ts';
 import { countPanelUsers, findIds, type TrafficSort } from '../../../src/domain/insight/traffic/repo.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 
 const SORTS: TrafficSort[] = [
@@ -24,9 +26,11 @@ beforeAll(async () => {
     await aTariff(app, { name: 'Alpha' }),
     await aTariff(app, { name: 'alpha' }),
   ];
-  const [usage, details] = await app.db.sql<{ id: number }>(
-    `INSERT INTO panel_traffic_fills (key, lease_until, started_at, finished_at)
-     VALUES ('usage:test', now(), now(), now()), ('details', now(), now(), now()) RETURNING id`,
+  const now = new Date();
+  const [usage, details] = await storeRows(
+    app,
+    'PanelTrafficFill',
+    ['usage:test', 'details'].map((key) => ({ key, leaseUntil: now, startedAt: now, finishedAt: now })),
   );
   fills = { usage: usage!.id, details: details!.id };
   for (let n = 0; n < USERS; n++) {
@@ -43,14 +47,14 @@ beforeAll(async () => {
     }
     // The users of the middle have neither traffic nor details.
     if (n > 8 && n < 14) continue;
-    await app.db.sql('INSERT INTO panel_traffic_users VALUES ($1::int, $2::int, $3::bigint, $4::jsonb)', [
-      ...[usage!.id, id, 1 + (n % 5)],
-      JSON.stringify({ node: 1 + (n % 5) }),
-    ]);
-    await app.db.sql('INSERT INTO panel_user_details VALUES ($1::int, $2::int, $3::int, $4)', [
-      ...[details!.id, id, n % 3],
-      [null, 'Oslo', 'oslo', 'Bern'][n % 4],
-    ]);
+    const totalBytes = 1 + (n % 5);
+    await storeRow(app, 'PanelTrafficUser', { fillId: usage!.id, userId: id, totalBytes, nodeBytes: { node: totalBytes } });
+    await storeRow(app, 'PanelUserDetail', {
+      fillId: details!.id,
+      userId: id,
+      devicesConnected: n % 3,
+      lastNodeName: [null, 'Oslo', 'oslo', 'Bern'][n % 4]!,
+    });
   }
   // Not of the panel: counted and listed nowhere.
   const outsider = await aUser(app);

@@ -23,6 +23,6 @@ test('a round is started once, however many instances try', async () => {
 
 test('a round whose job could not be sent is not spent: the next tick tries again', async () => {
   const queue = 'no.such.queue' as 'ledger.count';
-  await expect(startRound(t.app, queue, 60_000)).rejects.toThrow();
+  await expect(startRound(t.app, queue, 60_000)).rejects.toThrow('the job queue no.such.queue is not installed');
   expect(await readState(t.app.db, `schedule:${queue}`)).toBeNull();
 });

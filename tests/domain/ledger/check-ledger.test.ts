@@ -13,6 +13,7 @@ import {
 import { ledgerJobs } from '../../../src/domain/ledger/jobs.ts';
 import { unique } from '../../support/builders.ts';
 import { aMovement, settleLedger } from '../../support/ledger-check.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';
 
@@ -52,6 +53,7 @@ const kinds: Record<string, () => Promise<Damage>> = {
   },
   completed_transaction_without_entries: async () => {
     const { userId } = await aMovement(t.app);
+    // Raw SQL: written past the guards, as damage is.
     await byForce(
       `INSERT INTO transactions (user_id, type, amount_kopeks, is_completed) VALUES (${userId}, 'deposit', 5, false)`,
     );
@@ -60,13 +62,16 @@ const kinds: Record<string, () => Promise<Damage>> = {
     return { problem: 'completed_transaction_without_entries', rowId: row!.id, apply: set(true), undo: set(false) };
   },
   paid_top_up_without_transaction: async () => {
-    const [row] = await t.app.db.sql<{ id: number }>(
-      "INSERT INTO payments (method, order_id, amount_kopeks, status, is_paid) VALUES ('test', $1, 5, 'paid', false) RETURNING id",
-      [`order-${unique()}`],
-    );
-    const set = (isPaid: boolean) => `UPDATE payments SET is_paid = ${isPaid} WHERE id = ${row!.id}`;
+    const row = await storeRow(t.app, 'Payment', {
+      method: 'test',
+      orderId: `order-${unique()}`,
+      amountKopeks: 5,
+      status: 'paid',
+      isPaid: false,
+    });
+    const set = (isPaid: boolean) => `UPDATE payments SET is_paid = ${isPaid} WHERE id = ${row.id}`;
     const statements = { apply: set(true), undo: set(false) };
-    return { problem: 'paid_top_up_without_transaction', rowId: row!.id, ...statements, isAlwaysNew: true };
+    return { problem: 'paid_top_up_without_transaction', rowId: row.id, ...statements, isAlwaysNew: true };
   },
   balance_differs_from_ledger: async () => {
     const { userId } = await aMovement(t.app);
@@ -80,16 +85,14 @@ const kinds: Record<string, () => Promise<Damage>> = {
   },
   reserve_differs_from_request: async () => {
     const { userId, kopeks } = await aMovement(t.app);
-    const [row] = await t.app.db.sql<{ id: number }>(
-      'INSERT INTO withdrawal_requests (user_id, amount_kopeks) VALUES ($1::int, $2::bigint) RETURNING id',
-      [userId, kopeks],
-    );
-    await t.app.db.sql("SELECT reserve_withdrawal($1::int, 'request', now()) AS done", [row!.id]);
-    const change = (by: number) => `UPDATE withdrawal_requests SET amount_kopeks = amount_kopeks + ${by} WHERE id = ${row!.id}`;
-    return { problem: 'reserve_differs_from_request', rowId: row!.id, apply: change(1), undo: change(-1), isAlwaysNew: true };
+    const row = await storeRow(t.app, 'WithdrawalRequest', { userId, amountKopeks: kopeks });
+    await t.app.db.sql("SELECT reserve_withdrawal($1::int, 'request', now()) AS done", [row.id]);
+    const change = (by: number) => `UPDATE withdrawal_requests SET amount_kopeks = amount_kopeks + ${by} WHERE id = ${row.id}`;
+    return { problem: 'reserve_differs_from_request', rowId: row.id, apply: change(1), undo: change(-1), isAlwaysNew: true };
   },
   debts_differ_from_ledger: async () => {
     const { userId } = await aMovement(t.app);
+    // Raw SQL: written past the guards, as damage is.
     const apply = `INSERT INTO referral_debts (user_id, kopeks, updated_at) VALUES (${userId}, 5, now())`;
     const undo = `DELETE FROM referral_debts WHERE user_id = ${userId}`;
     return { problem: 'debts_differ_from_ledger', rowId: 0, apply, undo, isAlwaysNew: true };
@@ -142,6 +145,7 @@ describe('the ledger check', () => {
   test('a new entry of an old transaction is found by the next check of what is new', async () => {
     const { transactionId, contraAccountId } = await aMovement(t.app);
     await settleLedger(t.app);
+    // Raw SQL: written past the guards, as damage is.
     await byForce(
       `INSERT INTO ledger_entries (transaction_id, account_id, kopeks) VALUES (${transactionId}, ${contraAccountId}, 3)`,
     );
@@ -152,6 +156,7 @@ describe('the ledger check', () => {
 
   test('a row with an id above all given ones is found', async () => {
     const { userId } = await aMovement(t.app);
+    // Raw SQL: written past the guards, as damage is.
     await byForce(`INSERT INTO transactions (id, user_id, type, amount_kopeks) VALUES (2147483000, ${userId}, 'deposit', 5)`);
     await checkNew(t.app);
     expect(await listProblems(t.app.db, 10)).toMatchObject([{ rowId: 2_147_483_000 }]);

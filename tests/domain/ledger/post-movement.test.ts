@@ -4,7 +4,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import type { Movement } from '../../../src/domain/ledger/types.ts';
 import { aUser } from '../../support/builders.ts';
-import { recordedEvents } from '../../support/recorded-events.ts';
+import { recordedEvents, recordedEventsOf } from '../../support/recorded-events.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -45,11 +45,7 @@ describe('postMovement', () => {
       { kopeks: 50_000, key: `wallet:${user.id}` },
       { kopeks: -50_000, key: 'provider:test' },
     ]);
-    const events = await t.app.db.sql<{ type: string; payload: object }>(
-      'SELECT type, payload FROM domain_events WHERE user_id = $1::int ORDER BY id',
-      [user.id],
-    );
-    expect(events).toMatchObject([
+    expect(await recordedEventsOf(t.app, user.id)).toMatchObject([
       {
         type: 'payment.completed',
         payload: { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test', external_id: 'inv-1', is_completed: true },
@@ -72,12 +68,12 @@ describe('postMovement', () => {
     await postMovement(t.app, { ...bonus, isInternal: true });
     expect((await postMovement(t.app, purchase(user.id, 900_000))).outcome).toBe('insufficient');
     expect(await recordedEvents(t.app, 'balance.change', user.id)).toEqual([
+      { amount_kopeks: 1_250, amount_rubles: 12.5, new_balance_kopeks: 51_250, new_balance_rubles: 512.5, description: 'gift' },
       {
-        ...{ amount_kopeks: 1_250, amount_rubles: 12.5, new_balance_kopeks: 51_250, new_balance_rubles: 512.5 },
-        description: 'gift',
-      },
-      {
-        ...{ amount_kopeks: -30_000, amount_rubles: -300, new_balance_kopeks: 21_250, new_balance_rubles: 212.5 },
+        amount_kopeks: -30_000,
+        amount_rubles: -300,
+        new_balance_kopeks: 21_250,
+        new_balance_rubles: 212.5,
         description: 'purchase',
       },
     ]);
@@ -159,6 +155,7 @@ describe('the database itself', () => {
     const posting = await postMovement(t.app, deposit(user.id, 100));
     const id = (posting as { transactionId: number }).transactionId;
     await refused(`UPDATE users SET balance_kopeks = 5 WHERE id = ${user.id}`);
+    // Raw SQL: the guard refuses it.
     await refused(`INSERT INTO transactions (user_id, type, amount_kopeks) VALUES (${user.id}, 'deposit', 5)`);
     await refused(`UPDATE ledger_entries SET kopeks = 1 WHERE transaction_id = ${id}`);
     await refused(`DELETE FROM ledger_entries WHERE transaction_id = ${id}`);

@@ -7,6 +7,7 @@ import type { Database } from '../../../src/core/db/database.ts';
 import { purgeUnusedMedia } from '../../../src/domain/media/purge-unused.ts';
 import { answerTicketByToken } from '../../../src/domain/tickets/write-ticket.ts';
 import { anOldStore, anUpload, isKnown } from '../../support/stored-contents.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 import { aPerson, aTicket, token } from '../../support/ticket-fixture.ts';
@@ -31,7 +32,9 @@ async function anApp(environment: Record<string, string> = {}): Promise<App> {
   return { ...t.app, ports: { ...t.ports, messenger, mediaStore: stored.store } };
 }
 
-const insert = (sql: string, values: unknown[]) => app.db.sql(`${sql} RETURNING 1 AS done`, values);
+const A_YEAR_AGO = addDays(new Date(), -365);
+const aPinnedMessage = (mediaFileId: string) =>
+  storeRow(app, 'PinnedMessage', { content: '', mediaType: 'photo', mediaFileId, isActive: false });
 
 /** Everything that refers to a file. */
 const REFERENCES: [name: string, refer: (fileId: string) => Promise<unknown>][] = [
@@ -44,43 +47,32 @@ const REFERENCES: [name: string, refer: (fileId: string) => Promise<unknown>][] 
   ],
   [
     'a broadcast',
-    (fileId) =>
-      insert(
-        `INSERT INTO broadcast_history (target_type, has_media, media_type, media_file_id, created_at) VALUES ('all', true, 'photo', $1, now())`,
-        [fileId],
-      ),
+    (mediaFileId) => storeRow(app, 'Broadcast', { targetType: 'all', hasMedia: true, mediaType: 'photo', mediaFileId }),
   ],
   [
     'the mail of a broadcast',
     (fileId) =>
-      insert(
-        `INSERT INTO broadcast_history (target_type, channel, email_html_content, created_at) VALUES ('all_email', 'email', $1, now())`,
-        [`<img src="https://bot.example.com/media/${fileId}">`],
-      ),
+      storeRow(app, 'Broadcast', {
+        targetType: 'all_email',
+        channel: 'email',
+        emailHtmlContent: `<img src="https://bot.example.com/media/${fileId}">`,
+      }),
   ],
-  [
-    'a pinned message that is not active',
-    (fileId) =>
-      insert(`INSERT INTO pinned_messages (content, media_type, media_file_id, is_active) VALUES ('', 'photo', $1, false)`, [
-        fileId,
-      ]),
-  ],
+  ['a pinned message that is not active', (fileId) => aPinnedMessage(fileId)],
   [
     'a welcome text that is not active',
-    (fileId) => insert(`INSERT INTO welcome_texts (text, is_active) VALUES ($1, false)`, [`<a href="/media/${fileId}">file</a>`]),
+    (fileId) => storeRow(app, 'WelcomeText', { text: `<a href="/media/${fileId}">file</a>`, isActive: false }),
   ],
-  [
-    'a page',
-    (fileId) =>
-      insert(`INSERT INTO faq_pages (language, title, content) VALUES ('ru', 'A page', $1)`, [`<img src="/media/${fileId}">`]),
-  ],
+  ['a page', (fileId) => storeRow(app, 'FaqPage', { language: 'ru', title: 'A page', content: `<img src="/media/${fileId}">` })],
   [
     'the template of a mail',
     (fileId) =>
-      insert(
-        `INSERT INTO email_templates (notification_type, language, subject, body_html) VALUES ('balance_topup', 'ru', 'S', $1)`,
-        [`<img src="/media/${fileId}">`],
-      ),
+      storeRow(app, 'EmailTemplate', {
+        notificationType: 'balance_topup',
+        language: 'ru',
+        subject: 'S',
+        bodyHtml: `<img src="/media/${fileId}">`,
+      }),
   ],
 ];
 
@@ -112,25 +104,27 @@ describe('uploads that nothing refers to', () => {
   });
 
   test('ids of the messenger that came with a message are no uploads, and stay', async () => {
-    await insert(
-      `INSERT INTO media_files (file_id, media_type, source, messenger_file_id, created_at) VALUES ('AgADreceived', 'photo', 'ticket', 'AgADreceived', now() - interval '1 year')`,
-      [],
-    );
+    await storeRow(app, 'MediaFile', {
+      fileId: 'AgADreceived',
+      mediaType: 'photo',
+      source: 'ticket',
+      messengerFileId: 'AgADreceived',
+      createdAt: A_YEAR_AGO,
+    });
     await purgeUnusedMedia(app, signal);
     expect(await isKnown(app, 'AgADreceived')).toBe(true);
   });
 
   test('many are deleted page by page, those behind used ones too', async () => {
     const { fileId } = await anUpload(app, 30);
-    await insert(
-      `INSERT INTO media_files (file_id, media_type, source, created_at)
-       SELECT 'file_many_' || n, 'photo', 'upload', now() - interval '1 year' FROM generate_series(1, 2500) n`,
-      [],
-    );
-    await insert(
-      `INSERT INTO pinned_messages (content, media_type, media_file_id, is_active) VALUES ('', 'photo', $1, false), ('', 'photo', 'file_many_7', false)`,
-      [fileId],
-    );
+    const many = Array.from({ length: 2_500 }, (_, n) => ({
+      fileId: `file_many_${n + 1}`,
+      mediaType: 'photo' as const,
+      source: 'upload' as const,
+      createdAt: A_YEAR_AGO,
+    }));
+    await storeRows(app, 'MediaFile', many);
+    for (const id of [fileId, 'file_many_7']) await aPinnedMessage(id);
     await purgeUnusedMedia(app, signal);
     const rows = await app.db.sql<{ fileId: string }>('SELECT file_id FROM media_files ORDER BY file_id');
     expect(rows.map((row) => row.fileId).sort()).toEqual([fileId, 'file_many_7'].sort());

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { addDays } from '../../../src/core/clock.ts';
 import { peekMergeToken, recordFailedMerge } from '../../../src/domain/identity/merge-tokens.ts';
 import { openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
@@ -7,7 +8,9 @@ import { listMyTransactions } from '../../../src/domain/ledger/transactions.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aPair, merge, setUser, tokenFor, userRow } from '../../support/merge-samples.ts';
+import { whileRefused } from '../../support/refused-writes.ts';
 import { aMembership, aStoredSubscription, rowOf, topUp } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -28,22 +31,21 @@ test('04 10.6: of a round that both have played the winning attempt stays', asyn
     [true, true],
     [false, false],
   ] as const) {
-    const { id } = await rowOf<{ id: number }>(
-      t.app,
-      `WITH template AS (INSERT INTO contest_templates (slug, name, prize_type, prize_value) VALUES ($1, 'x', 'custom', 'a car') RETURNING id)
-       INSERT INTO contest_rounds (template_id, starts_at, ends_at, max_winners, winners_count)
-       SELECT id, now(), now() + interval '1 day', 2, 2 FROM template RETURNING id`,
-      [`merge-${unique()}`],
-    );
+    const prize = { prizeType: 'custom', prizeValue: 'a car' } as const;
+    const template = await storeRow(t.app, 'ContestTemplate', { slug: `merge-${unique()}`, name: 'x', ...prize });
+    const { id } = await storeRow(t.app, 'ContestRound', {
+      templateId: template.id,
+      startsAt: new Date(),
+      endsAt: addDays(new Date(), 1),
+      maxWinners: 2,
+      winnersCount: 2,
+    });
     rounds.push(id);
     for (const [userId, isWinner] of [
       [pair.primaryId, primaryWins],
       [pair.secondaryId, secondaryWins],
     ] as const) {
-      await t.app.db.sql(
-        `INSERT INTO contest_attempts (round_id, user_id, answer, is_winner) VALUES ($1::int, $2::int, 'x', $3::boolean) RETURNING id`,
-        [id, userId, isWinner],
-      );
+      await storeRow(t.app, 'ContestAttempt', { roundId: id, userId, answer: 'x', isWinner });
     }
     attempts[id] = primaryWins || secondaryWins;
   }
@@ -90,13 +92,13 @@ describe('money and history', () => {
       pair.secondaryId,
       pair.primaryId,
     ]);
-    await expect(move).rejects.toThrow();
+    await expect(move).rejects.toThrow('only through move_transactions()');
     const early = t.app.db.sql('SELECT move_transactions($1::int, $2::int) AS moved', [pair.secondaryId, pair.primaryId]);
-    await expect(early).rejects.toThrow();
+    await expect(early).rejects.toThrow('cannot move while there is money on the balance');
     const amount = t.app.db.sql('UPDATE transactions SET amount_kopeks = 1 WHERE user_id = $1::int RETURNING id', [
       pair.secondaryId,
     ]);
-    await expect(amount).rejects.toThrow();
+    await expect(amount).rejects.toThrow('append-only');
   });
 });
 
@@ -107,35 +109,52 @@ describe('identities and flags', () => {
     const pair = await aPair(t.app, {
       primary: { messenger_id: null, google_id: google, used_promocodes: 2, partner_status: 'rejected' },
       secondary: {
-        ...{ google_id: `g${unique()}`, yandex_id: `y${unique()}`, vk_id: 700_000 + unique(), email, email_verified: true },
-        ...{ email_verified_at: t.clock.now(), password_hash: 'stored-hash', used_promocodes: 3, partner_status: 'pending' },
-        ...{
-          referral_commission_percent: 40,
-          has_had_paid_subscription: true,
-          restriction_topup: true,
-          restriction_reason: 'why',
-        },
+        google_id: `g${unique()}`,
+        yandex_id: `y${unique()}`,
+        vk_id: 700_000 + unique(),
+        email,
+        email_verified: true,
+        email_verified_at: t.clock.now(),
+        password_hash: 'stored-hash',
+        used_promocodes: 3,
+        partner_status: 'pending',
+        referral_commission_percent: 40,
+        has_had_paid_subscription: true,
+        restriction_topup: true,
+        restriction_reason: 'why',
       },
     });
     const before = await userRow(t.app, pair.secondaryId);
     await merge(t.app, pair);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
-      ...{ messengerId: before.messengerId, googleId: google, yandexId: before.yandexId, vkId: before.vkId, email },
-      ...{ emailVerified: true, emailVerifiedAt: before.emailVerifiedAt, passwordHash: 'stored-hash', usedPromocodes: 5 },
-      ...{ partnerStatus: 'pending', referralCommissionPercent: '40.00', hasHadPaidSubscription: true },
-      ...{ restrictionTopup: true, restrictionSubscription: false, restrictionReason: 'why' },
+      messengerId: before.messengerId,
+      googleId: google,
+      yandexId: before.yandexId,
+      vkId: before.vkId,
+      email,
+      emailVerified: true,
+      emailVerifiedAt: before.emailVerifiedAt,
+      passwordHash: 'stored-hash',
+      usedPromocodes: 5,
+      partnerStatus: 'pending',
+      referralCommissionPercent: '40.00',
+      hasHadPaidSubscription: true,
+      restrictionTopup: true,
+      restrictionSubscription: false,
+      restrictionReason: 'why',
     });
     expect(await userRow(t.app, pair.secondaryId)).toMatchObject({
-      ...{
-        status: 'deleted',
-        messengerId: null,
-        googleId: null,
-        yandexId: null,
-        vkId: null,
-        email: null,
-        emailVerified: false,
-      },
-      ...{ passwordHash: null, vpnpanelUuid: null, referredById: null, referralCode: `merged_${pair.secondaryId}` },
+      status: 'deleted',
+      messengerId: null,
+      googleId: null,
+      yandexId: null,
+      vkId: null,
+      email: null,
+      emailVerified: false,
+      passwordHash: null,
+      vpnpanelUuid: null,
+      referredById: null,
+      referralCode: `merged_${pair.secondaryId}`,
     });
   });
 
@@ -148,7 +167,10 @@ describe('identities and flags', () => {
     const messengerOfPrimary = await messengerOf(pair.primaryId);
     await merge(t.app, pair);
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({
-      ...{ email: mine, emailVerified: false, passwordHash: null, messengerId: messengerOfPrimary },
+      email: mine,
+      emailVerified: false,
+      passwordHash: null,
+      messengerId: messengerOfPrimary,
     });
     expect(await count('SELECT count(*)::int AS n FROM users WHERE email = $1', [theirs])).toBe(0);
   });
@@ -158,19 +180,10 @@ describe('everything else that is owned', () => {
   test('memberships without duplicates, the primary group recomputed, no roles, authors set to null', async () => {
     const pair = await aPair(t.app);
     const shared = await aMembership(t.app, pair.primaryId, { priority: 5 });
-    await t.app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING user_id', [
-      pair.secondaryId,
-      shared,
-    ]);
+    await storeRow(t.app, 'UserPromoGroup', { userId: pair.secondaryId, promoGroupId: shared });
     const better = await aMembership(t.app, pair.secondaryId, { priority: 50 });
-    const [role] = await t.app.db.sql<{ id: number }>(
-      'INSERT INTO admin_roles (name, created_by) VALUES ($1, $2::int) RETURNING id',
-      [`role ${unique()}`, pair.secondaryId],
-    );
-    await t.app.db.sql('INSERT INTO user_roles (user_id, role_id) VALUES ($1::int, $2::int) RETURNING id', [
-      pair.secondaryId,
-      role!.id,
-    ]);
+    const role = await storeRow(t.app, 'AdminRole', { name: `role ${unique()}`, createdBy: pair.secondaryId });
+    await storeRow(t.app, 'UserRole', { userId: pair.secondaryId, roleId: role.id });
     await merge(t.app, pair);
     const groups = await t.app.db.sql<{ id: number }>(
       'SELECT promo_group_id AS id FROM user_promo_groups WHERE user_id = $1::int ORDER BY 1',
@@ -178,27 +191,22 @@ describe('everything else that is owned', () => {
     );
     expect(groups.map((group) => group.id)).toEqual([shared, better].sort((a, b) => a - b));
     expect(await userRow(t.app, pair.primaryId)).toMatchObject({ promoGroupId: better });
-    expect(await count('SELECT count(*)::int AS n FROM user_roles WHERE role_id = $1::int', [role!.id])).toBe(0);
-    expect(await rowOf(t.app, 'SELECT created_by FROM admin_roles WHERE id = $1::int', [role!.id])).toEqual({ createdBy: null });
+    expect(await count('SELECT count(*)::int AS n FROM user_roles WHERE role_id = $1::int', [role.id])).toBe(0);
+    expect(await rowOf(t.app, 'SELECT created_by FROM admin_roles WHERE id = $1::int', [role.id])).toEqual({ createdBy: null });
   });
 
   test('pending offers, applications and promo code uses: one of a kind', async () => {
     const pair = await aPair(t.app);
-    const [code] = await t.app.db.sql<{ id: number }>(
-      "INSERT INTO promocodes (code, type, balance_bonus_kopeks) VALUES ($1, 'balance', 100) RETURNING id",
-      [`CODE${unique()}`],
-    );
+    const code = await storeRow(t.app, 'Promocode', { code: `CODE${unique()}`, type: 'balance', balanceBonusKopeks: 100 });
     for (const id of [pair.primaryId, pair.secondaryId]) {
-      await t.app.db.sql('INSERT INTO promocode_uses (promocode_id, user_id) VALUES ($1::int, $2::int) RETURNING id', [
-        code!.id,
-        id,
-      ]);
-      await t.app.db.sql('INSERT INTO partner_applications (user_id) VALUES ($1::int) RETURNING id', [id]);
-      await t.app.db.sql(
-        "INSERT INTO discount_offers (user_id, notification_type, expires_at) VALUES ($1::int, 'same', now() + interval '1 day') RETURNING id",
-        [id],
-      );
-      await t.app.db.sql("INSERT INTO tickets (user_id, title) VALUES ($1::int, 'help') RETURNING id", [id]);
+      await storeRow(t.app, 'PromocodeUse', { promocodeId: code.id, userId: id });
+      await storeRow(t.app, 'PartnerApplication', { userId: id });
+      await storeRow(t.app, 'DiscountOffer', {
+        userId: id,
+        notificationType: 'same',
+        expiresAt: new Date(Date.now() + 86_400_000),
+      });
+      await storeRow(t.app, 'Ticket', { userId: id, title: 'help' });
     }
     await merge(t.app, pair);
     const found = await rowOf(
@@ -224,10 +232,12 @@ describe('everything else that is owned', () => {
     await setUser(t.app, between.id, { referred_by_id: pair.secondaryId });
     await setUser(t.app, pair.primaryId, { referred_by_id: between.id });
     const earn = (earner: number, referral: number) =>
-      t.app.db.sql(
-        "INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason) VALUES ($1::int, $2::int, 0, 'referral_registration_pending') RETURNING id",
-        [earner, referral],
-      );
+      storeRow(t.app, 'ReferralEarning', {
+        userId: earner,
+        referralId: referral,
+        amountKopeks: 0,
+        reason: 'referral_registration_pending',
+      });
     await earn(pair.secondaryId, pair.primaryId);
     await earn(pair.secondaryId, guest.id);
     await earn(above.id, pair.secondaryId);
@@ -321,21 +331,13 @@ describe('the token and failures (spec 01 H17)', () => {
     await setUser(t.app, pair.secondaryId, { vpnpanel_uuid: randomUUID() });
     const token = await tokenFor(t.app, pair);
     const before = [await userRow(t.app, pair.primaryId), await userRow(t.app, pair.secondaryId)];
-    // The last step of all cannot be taken: the record's key is taken away by a trigger of this test.
-    await t.app.db.sql(
-      `CREATE OR REPLACE FUNCTION test_refuse_merge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'test'; END $$`,
-    );
-    await t.app.db.sql(
-      'CREATE TRIGGER test_refuse_merge BEFORE INSERT ON account_merges FOR EACH ROW EXECUTE FUNCTION test_refuse_merge()',
-    );
-    try {
-      await expect(mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).rejects.toMatchObject({
+    // The last step of all cannot be taken.
+    await whileRefused(t.app, 'account_merges', () =>
+      expect(mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).rejects.toMatchObject({
         status: 500,
         detail: 'Account merge failed due to an internal error',
-      });
-    } finally {
-      await t.app.db.sql('DROP TRIGGER test_refuse_merge ON account_merges');
-    }
+      }),
+    );
     expect([await userRow(t.app, pair.primaryId), await userRow(t.app, pair.secondaryId)]).toEqual(before);
     expect(await checkLedger(t.app)).toEqual([]);
     await mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId });

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addMs, HOUR_MS } from '../../../src/core/clock.ts';
 import { unique } from '../../support/builders.ts';
 import { aPair, merge, type Pair, setUser, userRow } from '../../support/merge-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -18,11 +19,13 @@ interface Delivery {
 /** @returns the id of the message */
 async function deliver(userId: number, { chatId, isPinned, hoursAgo }: Delivery): Promise<number> {
   const messageId = unique();
-  await t.app.db.sql(
-    `INSERT INTO pinned_deliveries (user_id, chat_id, message_id, is_pinned, sent_at)
-     VALUES ($1::int, $2::bigint, $3::bigint, $4::boolean, $5::timestamptz) RETURNING user_id`,
-    [userId, chatId, messageId, isPinned, addMs(t.clock.now(), -hoursAgo * HOUR_MS)],
-  );
+  await storeRow(t.app, 'PinnedDelivery', {
+    userId,
+    chatId,
+    messageId,
+    isPinned,
+    sentAt: addMs(t.clock.now(), -hoursAgo * HOUR_MS),
+  });
   return messageId;
 }
 

@@ -4,7 +4,9 @@ import { deliverMessage, type MessageRequest, notifyUser, recipientOf } from '..
 import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { recordedEventsOf } from '../../support/recorded-events.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -13,16 +15,17 @@ beforeAll(async () => {
 });
 
 /** Notices queued for a user, by the three ways. */
-const sentTo = (userId: number) =>
-  rowOf<{ messages: number; mails: number; sockets: number }>(
+const sentTo = async (userId: number) => ({
+  ...(await rowOf<{ messages: number; mails: number }>(
     t.app,
     `SELECT (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'messenger.send'
          AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages,
-       (SELECT count(*)::int FROM outgoing_mails m WHERE m.recipient = u.email) AS mails,
-       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = u.id AND e.type LIKE 'notification.%') AS sockets
+       (SELECT count(*)::int FROM outgoing_mails m WHERE m.recipient = u.email) AS mails
      FROM users u WHERE id = $1::int`,
     [userId],
-  );
+  )),
+  sockets: (await recordedEventsOf(t.app, userId, { prefix: 'notification.' })).length,
+});
 
 async function notify(status: string, hasMessenger: boolean) {
   const email = `notified${unique()}@example.com`;
@@ -31,7 +34,11 @@ async function notify(status: string, hasMessenger: boolean) {
   const user = { id, status, messengerId: hasMessenger ? messengerId : null, email, emailVerified: true, language: 'en' };
   const context = { reset_gb: 5, current_limit_gb: 10 };
   await notifyUser(t.app, recipientOf(user), {
-    ...{ html: 'notice', mail: 'traffic_reset', mailParams: context, event: 'notification.traffic_reset', context },
+    html: 'notice',
+    mail: 'traffic_reset',
+    mailParams: context,
+    event: 'notification.traffic_reset',
+    context,
   });
   return sentTo(id);
 }
@@ -70,10 +77,12 @@ describe('a notice', () => {
   ])('of bought traffic that ran out reaches %s owners %i times, and the limit falls for all', async (status, messages) => {
     const { userId } = await aBuyer(t.app);
     const id = await aStoredSubscription(t.app, userId, { traffic_limit_gb: 150, purchased_traffic_gb: 50 });
-    await t.app.db.sql(
-      'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at) VALUES ($1::int, 50, $2::timestamptz, now())',
-      [id, t.clock.now()],
-    );
+    await storeRow(t.app, 'TrafficPurchase', {
+      subscriptionId: id,
+      trafficGb: 50,
+      expiresAt: t.clock.now(),
+      createdAt: new Date(),
+    });
     await t.app.db.sql('UPDATE users SET status = $2 WHERE id = $1::int', [userId, status]);
     await runDailyService(t.app);
     expect(await sentTo(userId)).toMatchObject({ messages });

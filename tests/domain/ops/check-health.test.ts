@@ -5,6 +5,7 @@ import { probeDatabase, requireReady } from '../../../src/domain/ops/check-healt
 import { purgeExpired } from '../../../src/domain/ops/purge.ts';
 import { clientOf, testServer, tokenClient } from '../../support/api.ts';
 import { aUser } from '../../support/builders.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';
 
@@ -89,9 +90,7 @@ describe('spec 10 F5: a machine whose clock is a day ahead', () => {
     // A monotonic clock that stood still while the machine slept.
     const confirmed = vi.fn(async () => new Date());
     const clock = { now: () => new Date(Date.now() + DAY), confirmed };
-    await made.db.sql(
-      "INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at) VALUES ('a', 'kept', 'o', 'h', now()) RETURNING key",
-    );
+    await storeRow(made, 'IdempotencyKey', { actor: 'a', key: 'kept', operation: 'o', bodyHash: 'h', createdAt: new Date() });
     await purgeExpired({ ...made, clock });
     expect(confirmed).toHaveBeenCalledTimes(1);
     expect(await made.db.sql("SELECT key FROM idempotency_keys WHERE key = 'kept'")).toHaveLength(1);

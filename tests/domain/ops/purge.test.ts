@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
 import { purgeOldRows } from '../../../src/domain/ops/purge.ts';
 import { aUser } from '../../support/builders.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -11,91 +13,127 @@ beforeAll(async () => {
   userId = (await aUser(t.app)).id;
 });
 
-/**
- * Table, the time after which a row is deleted, and a row whose retention begins at $1; $2 is its label, which tells it from others.
- * `{user}` is a user.
- */
-const RETENTION: [table: string, days: number, label: string, row: string][] = [
+const uuidOf = (name: string) =>
+  `${createHash('md5')
+    .update(name)
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`;
+
+/** Table, the time after which a row is deleted, and how a row is stored whose retention begins at a time; its name tells it from others. */
+const RETENTION: [table: string, days: number, label: string, store: (at: Date, name: string) => Promise<unknown>][] = [
   [
     'idempotency_keys',
     1,
     'key',
-    "INSERT INTO idempotency_keys (created_at, key, actor, operation, body_hash) VALUES ($1, $2, 'token:1', 'op', 'hash')",
+    (createdAt, key) =>
+      storeRow(t.app, 'IdempotencyKey', { createdAt, key, actor: 'token:1', operation: 'op', bodyHash: 'hash' }),
   ],
-  ['short_lived_entries', 0, 'key', "INSERT INTO short_lived_entries (expires_at, key, value) VALUES ($1, $2, '1')"],
-  ['rate_limit_windows', 1, 'key', 'INSERT INTO rate_limit_windows (window_start, key) VALUES ($1, $2)'],
-  ['domain_events', 7, 'type', "INSERT INTO domain_events (created_at, type, payload, audience) VALUES ($1, $2, '{}', 'staff')"],
+  ['short_lived_entries', 0, 'key', (expiresAt, key) => storeRow(t.app, 'ShortLivedEntry', { expiresAt, key, value: 1 })],
+  ['rate_limit_windows', 1, 'key', (windowStart, key) => storeRow(t.app, 'RateLimitWindow', { windowStart, key })],
+  [
+    'domain_events',
+    7,
+    'type',
+    (createdAt, type) => storeRow(t.app, 'DomainEventRow', { createdAt, type, payload: {}, audience: 'staff' }),
+  ],
   [
     'panel_events',
     7,
     'body_hash',
-    "INSERT INTO panel_events (received_at, happened_at, body_hash, event) VALUES ($1, $1, rpad($2, 64, '0'), 'node.created')",
+    (receivedAt, name) =>
+      storeRow(t.app, 'PanelEvent', {
+        receivedAt,
+        happenedAt: receivedAt,
+        bodyHash: name.padEnd(64, '0'),
+        event: 'node.created',
+      }),
   ],
   [
     'provider_callbacks',
     90,
     'event_key',
-    "INSERT INTO provider_callbacks (received_at, event_key, provider, body) VALUES ($1, $2, 'sandbox', '{}')",
+    (receivedAt, eventKey) => storeRow(t.app, 'ProviderCallback', { receivedAt, eventKey, provider: 'sandbox', body: '{}' }),
   ],
   [
     'outgoing_mails',
     7,
     'recipient',
-    "INSERT INTO outgoing_mails (created_at, recipient, subject, template) VALUES ($1, $2, 'Subject', 'verification')",
+    (createdAt, recipient) =>
+      storeRow(t.app, 'OutgoingMail', { createdAt, recipient, subject: 'Subject', template: 'verification' }),
   ],
-  ['button_click_logs', 400, 'button_id', 'INSERT INTO button_click_logs (clicked_at, button_id) VALUES ($1, $2)'],
+  ['button_click_logs', 400, 'button_id', (clickedAt, buttonId) => storeRow(t.app, 'ButtonClickLog', { clickedAt, buttonId })],
   [
     'promo_offer_deliveries',
     90,
     'offer_id',
-    `WITH sending AS (INSERT INTO promo_offer_broadcasts
-         (notification_type, effect_type, discount_percent, bonus_amount_kopeks, valid_hours, expires_at, audience_end)
-         VALUES ('loyalty', 'percent_discount', 10, 0, 24, now(), 1) RETURNING id),
-       offer AS (INSERT INTO discount_offers (user_id, notification_type, expires_at) VALUES ({user}, $2, now()) RETURNING id)
-     INSERT INTO promo_offer_deliveries (settled_at, broadcast_id, offer_id, state)
-     SELECT $1, sending.id, offer.id, 'sent' FROM sending, offer`,
+    async (settledAt, notificationType) => {
+      const expiresAt = new Date();
+      const broadcast = await storeRow(t.app, 'PromoOfferBroadcast', {
+        notificationType: 'loyalty',
+        effectType: 'percent_discount',
+        discountPercent: 10,
+        bonusAmountKopeks: 0,
+        validHours: 24,
+        expiresAt,
+        audienceEnd: 1,
+      });
+      const offer = await storeRow(t.app, 'DiscountOffer', { userId, notificationType, expiresAt });
+      await storeRow(t.app, 'PromoOfferDelivery', { settledAt, broadcastId: broadcast.id, offerId: offer.id, state: 'sent' });
+    },
   ],
   [
     'cabinet_refresh_tokens',
     30,
     'token_hash',
-    `INSERT INTO cabinet_refresh_tokens (expires_at, token_hash, created_at, user_id, family_id)
-     VALUES ($1, $2, $1::timestamptz - interval '1 day', {user}, gen_random_uuid())`,
+    (expiresAt, tokenHash) =>
+      storeRow(t.app, 'RefreshToken', {
+        expiresAt,
+        tokenHash,
+        createdAt: addDays(expiresAt, -1),
+        userId,
+        familyId: uuidOf(tokenHash),
+      }),
   ],
   [
     'squad_migration_runs',
     90,
     'source_uuid',
-    `INSERT INTO squad_migration_runs (finished_at, source_uuid, target_uuid, status) VALUES ($1, $2, 'target', 'completed')`,
+    (finishedAt, sourceUuid) =>
+      storeRow(t.app, 'SquadMigrationRun', { finishedAt, sourceUuid, targetUuid: 'target', status: 'completed' }),
   ],
   [
     'panel_sync_runs',
     90,
     'error',
-    `INSERT INTO panel_sync_runs (finished_at, error, kind, status) VALUES ($1, $2, 'servers', 'failed')`,
+    (finishedAt, error) => storeRow(t.app, 'PanelSyncRun', { finishedAt, error, kind: 'servers', status: 'failed' }),
   ],
-  ['panel_traffic_fills', 2, 'key', 'INSERT INTO panel_traffic_fills (started_at, key, lease_until) VALUES ($1, $2, $1)'],
+  [
+    'panel_traffic_fills',
+    2,
+    'key',
+    (startedAt, key) => storeRow(t.app, 'PanelTrafficFill', { startedAt, key, leaseUntil: startedAt }),
+  ],
   [
     'traffic_snapshots',
     30,
     'panel_uuid',
-    'INSERT INTO traffic_snapshots (read_at, panel_uuid, used_bytes) VALUES ($1, md5($2)::uuid, 1)',
+    (readAt, name) => storeRow(t.app, 'TrafficSnapshot', { readAt, panelUuid: uuidOf(name), usedBytes: 1 }),
   ],
-  ['traffic_alarms', 30, 'panel_uuid', 'INSERT INTO traffic_alarms (notified_at, panel_uuid) VALUES ($1, md5($2)::uuid)'],
+  [
+    'traffic_alarms',
+    30,
+    'panel_uuid',
+    (notifiedAt, name) => storeRow(t.app, 'TrafficAlarm', { notifiedAt, panelUuid: uuidOf(name) }),
+  ],
 ];
 
 beforeEach(() => t.clock.set(new Date('2031-05-20T09:00:00Z')));
 
 test.each(RETENTION)(
   'spec 10 G6: rows of %s are deleted after %i days, and not a minute before',
-  async (table, days, label, row) => {
-    const store = (name: string, ageMinutes: number) => {
-      const at = new Date(addDays(t.clock.now(), -days).getTime() - ageMinutes * 60_000);
-      return t.app.db.sql(
-        `${row.replace('{user}', String(userId)).replaceAll('$1', '$1::timestamptz').replaceAll('$2', '$2::text')} RETURNING 1`,
-        [at, name],
-      );
-    };
+  async (table, days, label, storeAt) => {
+    const store = (name: string, ageMinutes: number) =>
+      storeAt(new Date(addDays(t.clock.now(), -days).getTime() - ageMinutes * 60_000), name);
     await t.app.db.sql(`DELETE FROM ${table}`);
     await store('young', -1);
     const [{ name } = { name: '' }] = await t.app.db.sql<{ name: string }>(`SELECT ${label}::text AS name FROM ${table}`);
@@ -111,13 +149,13 @@ test('spec 10 G6: no table is left out of this file', async () => {
 });
 
 test('spec 10 G6: more rows than one batch are deleted in one round, and what has not ended has no age', async () => {
-  await t.app.db.sql(
-    `INSERT INTO short_lived_entries (expires_at, key, value) SELECT $1::timestamptz, 'many-' || n, '1' FROM generate_series(1, 5001) n`,
-    [addDays(t.clock.now(), -1)],
+  const expiresAt = addDays(t.clock.now(), -1);
+  await storeRows(
+    t.app,
+    'ShortLivedEntry',
+    Array.from({ length: 5_001 }, (_, n) => ({ expiresAt, key: `many-${n}`, value: 1 })),
   );
-  await t.app.db.sql("INSERT INTO panel_sync_runs (kind, started_at) VALUES ('servers', $1::timestamptz)", [
-    addDays(t.clock.now(), -400),
-  ]);
+  await storeRow(t.app, 'PanelSyncRun', { kind: 'servers', startedAt: addDays(t.clock.now(), -400) });
   expect(await purgeOldRows(t.app)).toMatchObject({ short_lived_entries: 5_001, panel_sync_runs: 0 });
   await t.app.db.sql('DELETE FROM panel_sync_runs');
 });

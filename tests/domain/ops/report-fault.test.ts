@@ -9,6 +9,7 @@ import { createMetrics } from '../../../src/core/metrics.ts';
 import { purgeExpired } from '../../../src/domain/ops/purge.ts';
 import { type Fault, notifyStart, reportFault } from '../../../src/domain/ops/report-fault.ts';
 import { eventually } from '../../support/eventually.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { takeMessages } from '../../support/ticket-fixture.ts';
 
@@ -55,7 +56,7 @@ describe('spec 06 section 14, category errors: a fault', () => {
       return rows.map(({ key }) => key);
     };
     for (const source of ['purged-old', 'purged-young']) await reportFault(app, { kind: 'refund_stuck', source, detail: 'test' });
-    await app.db.sql("INSERT INTO service_state (key, value) VALUES ('faulty', '1') RETURNING key");
+    await storeRow(app, 'ServiceState', { key: 'faulty', value: '1' });
     await app.db.sql(
       "UPDATE service_state SET updated_at = $1::timestamptz WHERE key IN ('fault:refund_stuck:purged-old', 'faulty') RETURNING key",
       [new Date(t.clock.now().getTime() - 8 * 24 * HOUR_MS)],

@@ -1,10 +1,13 @@
 /** Notices of what the panel reports, to users and administrators (spec 06 section 12; spec 05 section 9.3). */
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
 import { ADMIN_EVENTS, NOTICE_SETTINGS, STATE_NOTICES, USER_NOTICES } from '../../../src/domain/panel-events/event-effects.ts';
 import { aProvisioned, deliver, PANEL_WEBHOOK_ON, type Provisioned, panelBody, userData } from '../../support/panel-events.ts';
 import { jobsOf, type ProvisioningTest, withPanel } from '../../support/provisioning-setup.ts';
+import { recordedEventsOf } from '../../support/recorded-events.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 
 const CHAT = -1001234567890;
 const ADMIN_CHAT = {
@@ -141,18 +144,17 @@ describe('06 12: notices to users', () => {
       ]);
     await deliver(t.app, body('user.first_connected'));
     expect(await mails()).toEqual([]);
-    await t.app.db.sql(
-      `INSERT INTO email_templates (notification_type, language, subject, body_html, is_active, updated_at)
-       VALUES ('webhook_sub_bandwidth_threshold', 'en', 'Used {percent}', '<p>{percent}</p>', true, now())
-       ON CONFLICT (notification_type, language) DO NOTHING`,
-    );
+    await storeRow(t.app, 'EmailTemplate', {
+      notificationType: 'webhook_sub_bandwidth_threshold',
+      language: 'en',
+      subject: 'Used {percent}',
+      bodyHtml: '<p>{percent}</p>',
+      isActive: true,
+      updatedAt: new Date(),
+    });
     await deliver(t.app, body('user.bandwidth_usage_threshold_reached'));
     expect(await mails()).toEqual([{ subject: 'Used 90', template: 'webhook_sub_bandwidth_threshold' }]);
-    const events = await t.app.db.sql<{ type: string; audience: string }>(
-      "SELECT type, audience FROM domain_events WHERE user_id = $1::int AND type LIKE 'notification.webhook%' ORDER BY id",
-      [sub.user.id],
-    );
-    expect(events).toEqual([
+    expect(await recordedEventsOf(t.app, sub.user.id, { prefix: 'notification.webhook' })).toMatchObject([
       { type: 'notification.webhook_sub_first_connected', audience: 'user' },
       { type: 'notification.webhook_sub_bandwidth_threshold', audience: 'user' },
     ]);
@@ -161,12 +163,13 @@ describe('06 12: notices to users', () => {
 
 describe('06 12: notices to administrators', () => {
   const data = {
-    ...{ name: '<b>node</b>', nodeName: 'billed', providerName: 'Host & Co', nextBillingAt: '2026-12-24T00:00:00.000Z' },
-    ...{
-      panelVersion: '3.3.2',
-      description: '<i>limit</i>',
-      loginAttempt: { username: 'root', ip: '203.0.113.7', password: 'p' },
-    },
+    name: '<b>node</b>',
+    nodeName: 'billed',
+    providerName: 'Host & Co',
+    nextBillingAt: '2026-12-24T00:00:00.000Z',
+    panelVersion: '3.3.2',
+    description: '<i>limit</i>',
+    loginAttempt: { username: 'root', ip: '203.0.113.7', password: 'p' },
   };
 
   it.each(ADMIN_EVENTS)('%s', async (event) => {

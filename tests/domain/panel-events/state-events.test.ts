@@ -1,4 +1,5 @@
 /** What events of the panel change in a subscription (spec 06 section 12; spec 08 section 1). */
+
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, HOUR_MS, SECOND_MS } from '../../../src/core/clock.ts';
@@ -28,6 +29,7 @@ import {
   readRow,
   withPanel,
 } from '../../support/provisioning-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { push, run, startEmpty } from '../provisioning/panel-sync/setup.ts';
 
 type Row = ProvisionRow & { lastWebhookUpdateAt: Date | null; trafficLimitGb: number; trafficUsedGb: number };
@@ -43,13 +45,15 @@ async function setStatus(app: App, id: number, status: string): Promise<void> {
 }
 
 async function makeDaily(app: App, id: number, isPaused: boolean): Promise<void> {
-  const [tariff] = await app.db.sql<{ id: number }>(
-    `INSERT INTO tariffs (name, is_daily, daily_price_kopeks, updated_at) VALUES ($1, true, 100, now()) RETURNING id`,
-    [`daily ${id}`],
-  );
+  const tariff = await storeRow(app, 'Tariff', {
+    name: `daily ${id}`,
+    isDaily: true,
+    dailyPriceKopeks: 100,
+    updatedAt: new Date(),
+  });
   await app.db.sql(
     'UPDATE subscriptions SET tariff_id = $2::int, is_daily_paused = $3::boolean WHERE id = $1::int RETURNING id',
-    [id, tariff!.id, isPaused],
+    [id, tariff.id, isPaused],
   );
 }
 
@@ -138,7 +142,11 @@ describe('06 12: values', () => {
         activeInternalSquads: [{ uuid: GERMANY, name: 'Germany' }],
       });
       expect(await stateOf(t.app, sub.id)).toMatchObject({
-        ...{ endDate: expireAt, trafficLimitGb: 50, trafficUsedGb: 2, deviceLimit: 2, connectedSquads: [NETHERLANDS] },
+        endDate: expireAt,
+        trafficLimitGb: 50,
+        trafficUsedGb: 2,
+        deviceLimit: 2,
+        connectedSquads: [NETHERLANDS],
         status: 'active',
       });
       t.clock.advance(SECOND_MS);

@@ -56,7 +56,9 @@ describe('runAfterTopup', () => {
     const chat = `-100${paymentId}77`;
     const { app: withChat } = await testApp({
       environment: {
-        ...{ ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: chat, DEFAULT_LANGUAGE: 'en' },
+        ADMIN_NOTIFICATIONS_ENABLED: 'true',
+        ADMIN_NOTIFICATIONS_CHAT_ID: chat,
+        DEFAULT_LANGUAGE: 'en',
         ADMIN_NOTIFICATIONS_BALANCE_TOPIC_ID: '6',
       },
     });

@@ -63,7 +63,10 @@ describe('credit of a case with a payment', () => {
     expect(entry).toMatchObject({ key: 'provider:sandbox', kopeks: -20_000 });
     expect(await auditOfCase(app, caseId)).toMatchObject([
       {
-        ...{ actorName: 'command line', action: 'payments:edit', userId: null, status: 'success' },
+        actorName: 'command line',
+        action: 'payments:edit',
+        userId: null,
+        status: 'success',
         details: { after: { resolution: 'credit', userId: user.id, transactionId: resolved.transactionId } },
       },
     ]);
@@ -139,7 +142,12 @@ describe('credit of money without an invoice', () => {
       orderId: 'of-another-shop',
     });
     provider.invoices.set(externalId, {
-      ...{ externalId, orderId: 'of-another-shop', status: 'succeeded', outcome: 'paid', amountKopeks: 30_000, currency: 'RUB' },
+      externalId,
+      orderId: 'of-another-shop',
+      status: 'succeeded',
+      outcome: 'paid',
+      amountKopeks: 30_000,
+      currency: 'RUB',
     });
     await deliver(externalId);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(30_000));

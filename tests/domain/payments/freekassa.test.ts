@@ -148,8 +148,10 @@ describe('Freekassa', () => {
 
 describe('Freekassa without an API key', () => {
   const SHOP = {
-    ...{ FREEKASSA_ENABLED: 'true', FREEKASSA_SHOP_ID: '7012' },
-    ...{ FREEKASSA_SECRET_WORD_1: 'word-one', FREEKASSA_SECRET_WORD_2: 'word-two' },
+    FREEKASSA_ENABLED: 'true',
+    FREEKASSA_SHOP_ID: '7012',
+    FREEKASSA_SECRET_WORD_1: 'word-one',
+    FREEKASSA_SECRET_WORD_2: 'word-two',
   };
 
   test('it is off, unless the operator allows crediting without the API', async () => {

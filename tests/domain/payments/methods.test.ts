@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { listPaymentMethodsFor, METHODS, seedPaymentMethods } from '../../../src/domain/payments/payment-methods.ts';
 import { aUser } from '../../support/builders.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const YOOKASSA = { YOOKASSA_ENABLED: 'true', YOOKASSA_SHOP_ID: 'shop', YOOKASSA_SECRET_KEY: 'test_secret_key_0123456789' };
@@ -100,17 +101,9 @@ describe('listPaymentMethodsFor', () => {
 
     await configure('sandbox', "first_topup_filter = 'any', promo_group_filter_mode = 'selected'");
     expect([await has(mailed.id), await has(plain.id)]).toEqual([true, true]);
-    const [group] = await t.app.db.sql<{ id: number }>('INSERT INTO promo_groups (name) VALUES ($1) RETURNING id', [
-      `VIP ${Date.now()}`,
-    ]);
-    await t.app.db.sql(
-      "INSERT INTO payment_method_promo_groups (method_id, promo_group_id) VALUES ('sandbox', $1::int) RETURNING method_id",
-      [group!.id],
-    );
-    await t.app.db.sql(
-      "INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by) VALUES ($1::int, $2::int, 'admin') RETURNING user_id",
-      [plain.id, group!.id],
-    );
+    const group = await storeRow(t.app, 'PromoGroup', { name: `VIP ${Date.now()}` });
+    await storeRow(t.app, 'PaymentMethodPromoGroup', { methodId: 'sandbox', promoGroupId: group.id });
+    await storeRow(t.app, 'UserPromoGroup', { userId: plain.id, promoGroupId: group.id, assignedBy: 'admin' });
     expect([await has(mailed.id), await has(plain.id)]).toEqual([false, true]);
   });
 });

@@ -31,7 +31,10 @@ describe('Platega (03a section 8)', () => {
     const { app } = fixture;
     await fixture.deliver(await fixture.callbackOf('pay'));
     const { refundId } = await requestRefund(app, {
-      ...{ paymentId: fixture.current.paymentId, amountKopeks: null, reason: 'asked for', requestedBy: 'test' },
+      paymentId: fixture.current.paymentId,
+      amountKopeks: null,
+      reason: 'asked for',
+      requestedBy: 'test',
     });
     expect((await factsOf(fixture)).balance).toBe(0);
     if (isLost) {

@@ -41,11 +41,16 @@ async function aCreditedPayment() {
 }
 
 const order = (paymentId: number, amountKopeks: number | null = null) => ({
-  ...{ paymentId, amountKopeks, reason: 'asked for it', requestedBy: 'test' },
+  paymentId,
+  amountKopeks,
+  reason: 'asked for it',
+  requestedBy: 'test',
 });
 
 const reversal = (kind: ProviderReversal['kind'], amountKopeks: number | null): ProviderReversal => ({
-  ...{ reversalId: `${kind}-${unique()}`, kind, amountKopeks },
+  reversalId: `${kind}-${unique()}`,
+  kind,
+  amountKopeks,
 });
 
 const reversalsOf = (paymentId: number) =>
@@ -191,12 +196,10 @@ describe('money that was credited to nobody', () => {
     await report(externalId, { amountKopeks: 49_000 });
     const first = await lastCaseId(app);
     await openCase(app, {
-      ...{
-        kind: 'no_user',
-        payment: { id: paymentId, method: 'sandbox', userId: user.id },
-        amountKopeks: 49_000,
-        currency: 'RUB',
-      },
+      kind: 'no_user',
+      payment: { id: paymentId, method: 'sandbox', userId: user.id },
+      amountKopeks: 49_000,
+      currency: 'RUB',
     });
     const second = await lastCaseId(app);
     await resolve({ resolution: 'refund', comment: null }, first);

@@ -13,6 +13,7 @@ import { callback, moneyFacts, paymentFacts, runCallbackJobs } from '../../suppo
 import { aSubscription } from '../../support/provisioning-setup.ts';
 import { RefundingProvider } from '../../support/refunding-provider.ts';
 import { withProvider } from '../../support/scripted-provider.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -60,7 +61,10 @@ async function anOverpayment() {
 }
 
 const order = (paymentId: number, amountKopeks: number | null = null) => ({
-  ...{ paymentId, amountKopeks, reason: 'asked for it', requestedBy: 'test' },
+  paymentId,
+  amountKopeks,
+  reason: 'asked for it',
+  requestedBy: 'test',
 });
 
 const balanceOf = async (userId: number) => (await moneyFacts(app, userId)).balance;
@@ -68,7 +72,11 @@ const balanceOf = async (userId: number) => (await moneyFacts(app, userId)).bala
 const spend = (userId: number, kopeks: number) =>
   inTransaction(app, (inner) =>
     postMovement(inner, {
-      ...{ userId, type: 'withdrawal', amountKopeks: -kopeks, description: 'spent', paymentMethod: null },
+      userId,
+      type: 'withdrawal',
+      amountKopeks: -kopeks,
+      description: 'spent',
+      paymentMethod: null,
       contra: { kind: 'manual_adjustment' },
     }),
   );
@@ -89,7 +97,8 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     ]);
     expect(audit).toMatchObject([
       {
-        ...{ actorName: 'test', action: 'payments:edit' },
+        actorName: 'test',
+        action: 'payments:edit',
         details: {
           command: `payments refund ${paymentId}`,
           after: { amountKopeks: 20_000, debitedKopeks: 20_000, reason: 'asked for it' },
@@ -256,13 +265,11 @@ describe('a refund by an administrator (03a section 0.5)', () => {
   ] as const)('of spent money with the rule %s leaves %i of 30 days', async (rule, days) => {
     await open({ REFUND_SUBSCRIPTION_RULE: rule });
     const { user, paymentId } = await aPayment();
-    const [tariff] = await app.db.sql<{ id: number }>(
-      `INSERT INTO tariffs (name, period_prices) VALUES ('T', '{"30": 100000}'::jsonb) RETURNING id`,
-    );
+    const tariff = await storeRow(app, 'Tariff', { name: 'T', periodPrices: { '30': 100000 } });
     const subscription = await aSubscription(app, { user, days: 30 });
     await app.db.sql('UPDATE subscriptions SET tariff_id = $2::int WHERE id = $1::int RETURNING id', [
       subscription.id,
-      tariff!.id,
+      tariff.id,
     ]);
     await spend(user.id, 50_000);
     const { refundId, debitedKopeks } = await requestRefund(app, order(paymentId));

@@ -33,7 +33,11 @@ async function aTopup(amountKopeks: number) {
 const spend = (userId: number, kopeks: number) =>
   inTransaction(app, (inner) =>
     postMovement(inner, {
-      ...{ userId, type: 'subscription_payment', amountKopeks: -kopeks, description: 'bought', paymentMethod: 'balance' },
+      userId,
+      type: 'subscription_payment',
+      amountKopeks: -kopeks,
+      description: 'bought',
+      paymentMethod: 'balance',
       contra: { kind: 'sales_revenue', product: 'tariff' },
     }),
   );

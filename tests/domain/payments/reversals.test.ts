@@ -61,7 +61,11 @@ describe('a paid invoice', () => {
     await deliver(externalId);
     await inTransaction(app, (tx) =>
       postMovement(tx, {
-        ...{ userId: user.id, type: 'withdrawal', amountKopeks: -45_000, description: 'spent', paymentMethod: null },
+        userId: user.id,
+        type: 'withdrawal',
+        amountKopeks: -45_000,
+        description: 'spent',
+        paymentMethod: null,
         contra: { kind: 'manual_adjustment' },
       }),
     );

@@ -39,7 +39,10 @@ describe('RioPay (03a section 13)', () => {
     const { app } = fixture;
     await fixture.deliver(await fixture.callbackOf('pay'));
     const { refundId } = await requestRefund(app, {
-      ...{ paymentId: fixture.current.paymentId, amountKopeks: null, reason: 'asked for', requestedBy: 'test' },
+      paymentId: fixture.current.paymentId,
+      amountKopeks: null,
+      reason: 'asked for',
+      requestedBy: 'test',
     });
     await sendRefund(app, { reversalId: refundId });
     await sendRefund(app, { reversalId: refundId });

@@ -8,6 +8,7 @@ import { moneyFacts } from '../../support/payment-samples.ts';
 import { aProviderFixture, type ProviderFixture } from '../../support/providers/provider-fixture.ts';
 import { yookassaCase } from '../../support/providers/yookassa-case.ts';
 import { aSubscription } from '../../support/provisioning-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 
 /** Saved cards and the renewals that they pay (spec 03 section 5.2), through the YooKassa adapter and its fake over HTTP. */
 const ENVIRONMENT = { ENABLE_AUTOPAY: 'true', YOOKASSA_RECURRENT_ENABLED: 'true', YOOKASSA_RECURRENT_REQUIRED: 'true' };
@@ -25,10 +26,8 @@ const start = async (environment: Record<string, string> = {}) => {
   fixture = await aProviderFixture({ ...yookassaCase, option: 'card' }, { environment: { ...ENVIRONMENT, ...environment } });
   userId = fixture.current.user.id;
   for (const callback of await fixture.act('pay')) await fixture.deliver(callback);
-  const [tariff] = await fixture.app.db.sql<{ id: number }>(
-    `INSERT INTO tariffs (name, period_prices) VALUES ('T', '{"30": ${PRICE}}'::jsonb) RETURNING id`,
-  );
-  const subscription = await aSubscription(fixture.app, { user: fixture.current.user, days: 1, tariffId: tariff!.id });
+  const tariff = await storeRow(fixture.app, 'Tariff', { name: 'T', periodPrices: { '30': PRICE } });
+  const subscription = await aSubscription(fixture.app, { user: fixture.current.user, days: 1, tariffId: tariff.id });
   subscriptionId = subscription.id;
   await fixture.app.db.sql(
     "UPDATE subscriptions SET autopay_enabled = true, autopay_days_before = 3, end_date = end_date + interval '1 hour' WHERE id = $1::int RETURNING id",
@@ -93,15 +92,14 @@ function undecided() {
     if (!made) return null;
     const { amount, metadata } = JSON.parse(made.body);
     const body = JSON.stringify({
-      ...{
-        id: `payment-${made.key}`,
-        status: payment.status,
-        paid: payment.status === 'succeeded',
-        amount,
-        metadata,
-        test: true,
-      },
-      ...{ recipient: { account_id: 'sandbox' }, created_at: fixture.t.clock.now().toISOString() },
+      id: `payment-${made.key}`,
+      status: payment.status,
+      paid: payment.status === 'succeeded',
+      amount,
+      metadata,
+      test: true,
+      recipient: { account_id: 'sandbox' },
+      created_at: fixture.t.clock.now().toISOString(),
     });
     return { status: 200, contentType: 'application/json', body };
   });
@@ -112,12 +110,11 @@ const canceled = (reason: string) => (request: LoopbackRequest) => ({
   id: `payment-${request.headers['idempotence-key']}`,
   status: 'canceled',
   paid: false,
-  ...{
-    amount: JSON.parse(request.body).amount,
-    metadata: JSON.parse(request.body).metadata,
-    recipient: { account_id: 'sandbox' },
-  },
-  ...{ cancellation_details: { reason }, test: true },
+  amount: JSON.parse(request.body).amount,
+  metadata: JSON.parse(request.body).metadata,
+  recipient: { account_id: 'sandbox' },
+  cancellation_details: { reason },
+  test: true,
 });
 describe('a card', () => {
   test('is saved by a payment whose method the provider keeps, once, and not linked again after it was unlinked', async () => {

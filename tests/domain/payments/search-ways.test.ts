@@ -10,6 +10,7 @@ let admin: AdminActor;
 beforeAll(async () => {
   app = (await testApp()).app;
   admin = await aConfigAdmin(app);
+  // Raw SQL: 4,700 users with a payment each, in two statements.
   await app.db.sql(
     `INSERT INTO users (referral_code, username, created_at)
      SELECT 'ways' || n, CASE WHEN n <= 3000 THEN 'plain_' ELSE 'walker_' END || n, now() FROM generate_series(1, 4700) n RETURNING id`,

@@ -13,6 +13,7 @@ import { createStarsInvoice } from '../../../src/domain/payments/stars-invoices.
 import { aUser, unique } from '../../support/builders.ts';
 import { creditedOnce, moneyFacts } from '../../support/payment-samples.ts';
 import { observeRefusal } from '../../support/refusal-recorder.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
 
@@ -57,14 +58,24 @@ async function anInvoice() {
   const user = await aUser(t.app);
   const invoice = await createStarsInvoice(t.app, { kind: 'user', userId: user.id }, 15_000, null);
   const payment = (change: Partial<StarsTransfer> = {}): StarsTransfer => ({
-    ...{ kind: 'payment', chargeId: `charge-${unique()}`, payerMessengerId: user.messengerId, payload: invoice.payload },
-    ...{ stars: invoice.stars, at: t.app.clock.now(), ...change },
+    kind: 'payment',
+    chargeId: `charge-${unique()}`,
+    payerMessengerId: user.messengerId,
+    payload: invoice.payload,
+    stars: invoice.stars,
+    at: t.app.clock.now(),
+    ...change,
   });
   return { user, invoice, payment };
 }
 
 const other = (): StarsTransfer => ({
-  ...{ kind: 'other', chargeId: `gift-${unique()}`, payerMessengerId: null, payload: null, stars: 1, at: t.app.clock.now() },
+  kind: 'other',
+  chargeId: `gift-${unique()}`,
+  payerMessengerId: null,
+  payload: null,
+  stars: 1,
+  at: t.app.clock.now(),
 });
 
 const storedUpdates = async (chargeId: string) =>
@@ -76,7 +87,10 @@ describe('a payment whose update was lost (03a section 1)', () => {
     const { servers, callbacks } = await workerSandbox();
     const { app } = t;
     const { fastify } = await createHttpServer({
-      ...{ observeRefusal, app, metrics: createMetrics(), callbackRoute: callbackRoute(app) },
+      observeRefusal,
+      app,
+      metrics: createMetrics(),
+      callbackRoute: callbackRoute(app),
       extend: (server) => registerCallbackRoutes(server, app),
     });
     // The messenger asks before the payment; what it says afterwards is lost.
@@ -139,11 +153,15 @@ describe('a payment whose update was lost (03a section 1)', () => {
     const { payment } = await anInvoice();
     const old = payment({ payload: 'balance_1_1' });
     const { id: userId } = await aUser(t.app);
-    await t.app.db.sql(
-      `INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, status, outcome)
-       VALUES ('messenger_stars', $1::int, $2, $3, 100, 'paid', 'paid') RETURNING id`,
-      [userId, `imported-${unique()}`, old.chargeId],
-    );
+    await storeRow(t.app, 'Payment', {
+      method: 'messenger_stars',
+      userId,
+      orderId: `imported-${unique()}`,
+      externalId: old.chargeId,
+      amountKopeks: 100,
+      status: 'paid',
+      outcome: 'paid',
+    });
     await round(withTransfers([old]));
     expect(await storedUpdates(old.chargeId)).toBe(0);
   });

@@ -22,7 +22,12 @@ type Paid = Extract<MessengerUpdate, { kind: 'stars_paid' }>;
 const OLD_PAYLOAD = 'balance_topup_1_1_1';
 
 const paidUpdate = (payerMessengerId: number, stars: number, change: Partial<Paid> = {}): Paid => ({
-  ...{ updateId: unique(), kind: 'stars_paid', chargeId: `charge-${unique()}`, payerMessengerId, payload: OLD_PAYLOAD, stars },
+  updateId: unique(),
+  kind: 'stars_paid',
+  chargeId: `charge-${unique()}`,
+  payerMessengerId,
+  payload: OLD_PAYLOAD,
+  stars,
   ...change,
 });
 

@@ -99,7 +99,10 @@ describe('WATA (03a section 9)', () => {
     const { app } = fixture;
     for (const callback of await fixture.act('pay')) await fixture.deliver(callback);
     const { refundId } = await requestRefund(app, {
-      ...{ paymentId: fixture.current.paymentId, amountKopeks: null, reason: 'asked for', requestedBy: 'test' },
+      paymentId: fixture.current.paymentId,
+      amountKopeks: null,
+      reason: 'asked for',
+      requestedBy: 'test',
     });
     await sendRefund(app, { reversalId: refundId });
     const rows = await app.db.sql<{ status: string; reversalId: string }>(

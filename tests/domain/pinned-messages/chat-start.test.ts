@@ -27,8 +27,11 @@ const update = (messengerId: number, text = '/start', chatId = messengerId): Mes
     JSON.stringify({
       update_id: unique(),
       message: {
-        ...{ message_id: unique(), date: 0, chat: { id: chatId, type: chatId === messengerId ? 'private' : 'supergroup' } },
-        ...{ from: { id: messengerId, is_bot: false, first_name: 'Ann' }, text },
+        message_id: unique(),
+        date: 0,
+        chat: { id: chatId, type: chatId === messengerId ? 'private' : 'supergroup' },
+        from: { id: messengerId, is_bot: false, first_name: 'Ann' },
+        text,
       },
     }),
   )!;

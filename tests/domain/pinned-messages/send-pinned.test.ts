@@ -24,6 +24,7 @@ import {
   TOKEN,
   withoutPinnedMessages,
 } from '../../support/pinned-samples.ts';
+import { recordedEventsOf } from '../../support/recorded-events.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -170,8 +171,15 @@ describe('a broadcast of a pinned message (spec 05 section 4)', () => {
     await insertFile(
       t.app.db,
       {
-        ...{ fileId, mediaType: 'photo', uploadedBy: null, fileName: 'a.png', mimeType: 'image/png', sizeBytes: 1 },
-        ...{ storageKey, messengerFileId: null, isPrivate: false },
+        fileId,
+        mediaType: 'photo',
+        uploadedBy: null,
+        fileName: 'a.png',
+        mimeType: 'image/png',
+        sizeBytes: 1,
+        storageKey,
+        messengerFileId: null,
+        isPrivate: false,
       },
       t.clock.now(),
     );
@@ -339,12 +347,13 @@ test('progress goes to administrators', async () => {
   const { app } = chats(t.app);
   const { id } = await aMessage({}, true);
   await pinSendDone(app);
-  const events = await t.app.db.sql<{ payload: object; audience: string }>(
-    "SELECT payload, audience FROM domain_events WHERE type = 'pinned_message.progress' AND (payload->>'message_id')::int = $1::int ORDER BY id",
-    [id],
-  );
-  expect(events.at(-1)).toEqual({
-    audience: 'staff',
-    payload: { message_id: id, action: 'broadcast', status: 'done', total_count: 2, sent_count: 2, failed_count: 0 },
+  const events = await recordedEventsOf(t.app, null, { audience: 'staff', prefix: 'pinned_message.progress' });
+  expect(events.map(({ payload }) => payload).at(-1)).toEqual({
+    message_id: id,
+    action: 'broadcast',
+    status: 'done',
+    total_count: 2,
+    sent_count: 2,
+    failed_count: 0,
   });
 });

@@ -6,7 +6,9 @@ import { leavePromoGroup } from '../../../src/domain/promo-groups/memberships.ts
 import { updateUser } from '../../../src/domain/users/account/save-user.ts';
 import { aGroup, aPromocode, aRedeemer, groupsOf } from '../../support/promocode-samples.ts';
 import { topUp } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
+import { userChanges } from '../../support/user-requests.ts';
 
 let t: TestApp;
 beforeAll(async () => {
@@ -96,10 +98,7 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
   test("an administrator's group stays and ranks by priority, while a promo code's ends", async () => {
     const [earned, assigned, granted] = [await aThreshold(1_000, 10), await aGroup(t.app, 20), await aGroup(t.app, 30)];
     const user = await aRedeemer(t.app);
-    await t.app.db.sql(
-      `INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by) VALUES ($1::int, $2::int, 'admin') RETURNING user_id`,
-      [user.userId, assigned],
-    );
+    await storeRow(t.app, 'UserPromoGroup', { userId: user.userId, promoGroupId: assigned, assignedBy: 'admin' });
     const code = await aPromocode(t.app, { type: 'promo_group', promoGroupId: granted });
     await activatePromocode(t.app, user, code.code, null);
     expect((await groupsOf(t.app, user.userId)).primary).toBe(granted);
@@ -129,11 +128,7 @@ test('a group set by the Web API is recorded, the same one again is not (spec 05
   const user = await aRedeemer(t.app);
   const group = await aGroup(t.app, 10);
   const actor = { kind: 'token', tokenId: 1, name: 'test' } as const;
-  const unchanged = {
-    ...{ username: null, firstName: null, lastName: null, language: null, status: null, referralCode: null },
-    ...{ hasHadPaidSubscription: null, hasMadeFirstTopup: null },
-  };
-  for (const promoGroupId of [group, group, null]) await updateUser(t.app, actor, user.userId, { ...unchanged, promoGroupId });
+  for (const promoGroupId of [group, group, null]) await updateUser(t.app, actor, user.userId, userChanges({ promoGroupId }));
   const extra = { new_promo_group_id: group, reason: 'manual', initiator_id: null, automatic: false };
   expect(await changesOf(user.userId)).toMatchObject([{ extra }]);
 });

@@ -194,7 +194,8 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
       {
         userId: user.id,
         extraData: { test_squad_uuids: [server.uuid], test_duration_hours: 7 },
-        ...{ messageText: text, buttonText: 'Take it' },
+        messageText: text,
+        buttonText: 'Take it',
       },
       app,
     );

@@ -8,6 +8,7 @@ import { aUser, unique } from '../../support/builders.ts';
 import { anOfferTo, logOf, offersOf, userActor } from '../../support/offer-samples.ts';
 import { discountOf } from '../../support/promocode-samples.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -240,13 +241,14 @@ test('spec 04 section 9.6: test access is one row per offer and squad', async ()
   const id = await aStoredSubscription(t.app, user, { connected_squads: [] });
   const offer = await anOfferTo(t.app, user);
   const insert = () =>
-    t.app.db.sql(
-      `INSERT INTO subscription_temporary_access (subscription_id, offer_id, squad_uuid, expires_at)
-       VALUES ($1::int, $2::int, 'x', now()) RETURNING id`,
-      [id, offer.id],
-    );
+    storeRow(t.app, 'SubscriptionTemporaryAccess', {
+      subscriptionId: id,
+      offerId: offer.id,
+      squadUuid: 'x',
+      expiresAt: new Date(),
+    });
   await insert();
-  await expect(insert()).rejects.toThrow();
+  await expect(insert()).rejects.toMatchObject({ code: '23505' });
 });
 
 test('the job expires offers and discounts of every source once (spec 04 section 15)', async () => {

@@ -18,6 +18,7 @@ import {
   redemptionCounts,
 } from '../../support/promocode-samples.ts';
 import { anOffer } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -79,7 +80,7 @@ describe('deactivating a discount (spec 04 section 7.3)', () => {
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { maxUses: 0 })];
     await activatePromocode(t.app, user, code.code, null);
     const rename = () => changePromocode(t.app, admin, code.id, { code: `${code.code}-NEW` });
-    // In batches, so that no statement comes near its time limit on a slow machine.
+    // Raw SQL: 10,000 users, in batches, so that no statement comes near its time limit on a slow machine.
     for (let first = 1; first <= 10_000; first += 1_000) {
       await t.app.db.sql(
         `WITH made AS (INSERT INTO users (first_name, referral_code, promo_group_id, promo_offer_discount_percent, promo_offer_discount_source)
@@ -101,10 +102,7 @@ describe('deactivating a discount (spec 04 section 7.3)', () => {
   test('spec 04 section 7.5, hazard 5: a group that an administrator assigned stays', async () => {
     const group = await aGroup(t.app);
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app, { promoGroupId: group })];
-    await t.app.db.sql(
-      `INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by) VALUES ($1::int, $2::int, 'admin') RETURNING user_id`,
-      [user.userId, group],
-    );
+    await storeRow(t.app, 'UserPromoGroup', { userId: user.userId, promoGroupId: group, assignedBy: 'admin' });
     await activatePromocode(t.app, user, code.code, null);
     await deactivateMyDiscount(t.app, user);
     expect((await groupsOf(t.app, user.userId)).members).toEqual([{ id: group, by: 'admin' }]);

@@ -7,6 +7,7 @@ import { aCrowd } from '../../support/audience-samples.ts';
 import { aUser } from '../../support/builders.ts';
 import { aGroup } from '../../support/promocode-samples.ts';
 import { rowOf } from '../../support/sale-samples.ts';
+import { storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -27,11 +28,11 @@ const countsOf = (groupId: number) =>
        (SELECT count(*)::int FROM user_promo_groups WHERE promo_group_id = $1::int) AS members`,
     [groupId],
   );
-const enroll = (groupId: number, userIds: readonly number[]) =>
-  t.app.db.sql(
-    `INSERT INTO user_promo_groups (user_id, promo_group_id, assigned_by) SELECT x, $1::int, 'auto' FROM unnest($2::int[]) x
-     RETURNING user_id`,
-    [groupId, userIds],
+const enroll = (promoGroupId: number, userIds: readonly number[]) =>
+  storeRows(
+    t.app,
+    'UserPromoGroup',
+    userIds.map((userId) => ({ userId, promoGroupId, assignedBy: 'auto' })),
   );
 const join = (userId: number, groupId: number) =>
   inTransaction(t.app, async (tx) => {

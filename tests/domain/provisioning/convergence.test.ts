@@ -21,6 +21,7 @@ import {
   PARTNERS,
   type ProvisioningTest,
 } from '../../support/provisioning-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { run, startEmpty } from './panel-sync/setup.ts';
 
 /** A longer run: `PROVISIONING_SEEDS=1000`. */
@@ -160,12 +161,9 @@ async function aWorld(seed: number): Promise<World> {
     [PARTNERS, 'WEEK'],
     [null, null],
     [null, 'MONTH_ROLLING'],
-  ]) {
-    const [row] = await t.app.db.sql<{ id: number }>(
-      "INSERT INTO tariffs (name, external_squad_uuid, traffic_reset_mode) VALUES ('T', $1::uuid, $2) RETURNING id",
-      [squad, mode],
-    );
-    tariffs.push(row!.id);
+  ] as const) {
+    const row = await storeRow(t.app, 'Tariff', { name: 'T', externalSquadUuid: squad, trafficResetMode: mode });
+    tariffs.push(row.id);
   }
   const customers: BuiltSubscription[] = [];
   for (let count = 0; count < CUSTOMERS; count++) {

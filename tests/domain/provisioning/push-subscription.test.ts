@@ -16,6 +16,7 @@ import {
   withPanel,
   withPort,
 } from '../../support/provisioning-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 
 const request = (app: Parameters<typeof requestProvisioning>[0], id: number, resets = {}) =>
   inTransaction(app, (t) => requestProvisioning(t, id, resets));
@@ -151,11 +152,8 @@ describe('a push', () => {
 
   it('sends squads and the external squad of the tariff when they differ, and never empties them', async () => {
     const { app, adapter } = await withPanel();
-    const [tariff] = await app.db.sql<{ id: number }>(
-      "INSERT INTO tariffs (name, external_squad_uuid, traffic_reset_mode) VALUES ('T', $1::uuid, 'WEEK') RETURNING id",
-      [PARTNERS],
-    );
-    const { id } = await aSubscription(app, { tariffId: tariff!.id });
+    const tariff = await storeRow(app, 'Tariff', { name: 'T', externalSquadUuid: PARTNERS, trafficResetMode: 'WEEK' });
+    const { id } = await aSubscription(app, { tariffId: tariff.id });
     await request(app, id);
     await pushSubscription(app, id);
     const { vpnpanelUuid: uuid } = await readRow(app, id);

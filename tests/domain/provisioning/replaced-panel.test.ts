@@ -78,7 +78,8 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
       const row = await readRow(t.app, id);
       expect(row.vpnpanelUuid).not.toBe(rows[index]!.vpnpanelUuid);
       expect(row).toMatchObject({
-        ...{ provisionState: 'synced', vpnpanelShortUuid: rows[index]!.vpnpanelShortUuid },
+        provisionState: 'synced',
+        vpnpanelShortUuid: rows[index]!.vpnpanelShortUuid,
         subscriptionUrl: rows[index]!.subscriptionUrl,
       });
       const user = (await t.adapter.findByUuid(row.vpnpanelUuid!))!;

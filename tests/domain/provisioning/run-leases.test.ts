@@ -1,17 +1,15 @@
 import { expect, test } from 'vitest';
 import { claimRun, listAbandonedRuns, releaseRun, renewRun } from '../../../src/domain/provisioning/long-runs/repo.ts';
 import { unique } from '../../support/builders.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 
 const TABLE = 'squad_migration_runs';
 
 test('a run has one worker: another claims it only when its lease has ended, and the former one then renews and releases nothing', async () => {
   const { app } = await testApp();
-  const [run] = await app.db.sql<{ id: number }>(
-    'INSERT INTO squad_migration_runs (source_uuid, target_uuid) VALUES ($1, $2) RETURNING id',
-    [`source-${unique()}`, `target-${unique()}`],
-  );
-  const id = run!.id;
+  const run = await storeRow(app, 'SquadMigrationRun', { sourceUuid: `source-${unique()}`, targetUuid: `target-${unique()}` });
+  const id = run.id;
   const first = await claimRun(app.db, TABLE, id);
   expect(await claimRun(app.db, TABLE, id)).toBeNull();
   expect(await listAbandonedRuns(app.db, TABLE)).not.toContain(id);

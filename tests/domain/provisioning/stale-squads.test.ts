@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkProvisioning } from '../../../src/cli/doctor/content-checks.ts';
 import type { App } from '../../../src/core/app.ts';
+import type { Rows } from '../../../src/core/db/columns.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { PanelError, type PanelUserDraft, type PanelUserPatch } from '../../../src/domain/provisioning/ports.ts';
 import { listStaleExternalSquads, pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
@@ -16,16 +17,14 @@ import {
   withPanel,
   withPort,
 } from '../../support/provisioning-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 
 const GONE = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 const CHAT = { ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: '-100500' };
 
-async function aTariff(app: App, externalSquad: string | null, mode: string | null = null): Promise<number> {
-  const [row] = await app.db.sql<{ id: number }>(
-    "INSERT INTO tariffs (name, external_squad_uuid, traffic_reset_mode) VALUES ('Pro', $1::uuid, $2) RETURNING id",
-    [externalSquad, mode],
-  );
-  return row!.id;
+async function aTariff(app: App, externalSquad: string | null, mode: Rows['Tariff']['trafficResetMode'] = null): Promise<number> {
+  const row = await storeRow(app, 'Tariff', { name: 'Pro', externalSquadUuid: externalSquad, trafficResetMode: mode });
+  return row.id;
 }
 
 async function pushNow(t: ProvisioningTest, id: number, app = t.app) {

@@ -13,6 +13,7 @@ import {
   withPanel,
   withPort,
 } from '../../support/provisioning-setup.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 
 const LOST = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 
@@ -23,11 +24,8 @@ beforeEach(async () => {
 });
 
 async function aTariff(squads: string[], externalSquadUuid: string | null = null): Promise<number> {
-  const [row] = await t.app.db.sql<{ id: number }>(
-    "INSERT INTO tariffs (name, allowed_squads, external_squad_uuid) VALUES ('Sync', $1::jsonb, $2::uuid) RETURNING id",
-    [JSON.stringify(squads), externalSquadUuid],
-  );
-  return row!.id;
+  const row = await storeRow(t.app, 'Tariff', { name: 'Sync', allowedSquads: squads, externalSquadUuid });
+  return row.id;
 }
 
 async function provisioned(tariffId: number) {
@@ -75,10 +73,11 @@ describe('squad sync of a tariff', () => {
     const tariffId = await aTariff([], PARTNERS);
     const { id, uuid } = await provisioned(tariffId);
     await t.app.db.sql('DELETE FROM server_squads');
-    await t.app.db.sql(
-      "INSERT INTO server_squads (squad_uuid, display_name, is_available) VALUES ($1, 'N', true), ($2, 'G', true), ('hidden', 'H', false)",
-      [NETHERLANDS, GERMANY],
-    );
+    await storeRows(t.app, 'ServerSquad', [
+      { squadUuid: NETHERLANDS, displayName: 'N', isAvailable: true },
+      { squadUuid: GERMANY, displayName: 'G', isAvailable: true },
+      { squadUuid: 'hidden', displayName: 'H', isAvailable: false },
+    ]);
     await t.app.db.sql('UPDATE tariffs SET external_squad_uuid = NULL WHERE id = $1::int', [tariffId]);
     expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 1 });
     const found = (await t.adapter.findByUuid(uuid))!;

@@ -215,7 +215,8 @@ describe('an answer that was lost', () => {
     const dying: typeof app.ports.receipts.open = (session) => {
       const service = app.ports.receipts.open(session);
       return {
-        ...{ listAround: (at) => service.listAround(at), cancel: (uuid) => service.cancel(uuid) },
+        listAround: (at) => service.listAround(at),
+        cancel: (uuid) => service.cancel(uuid),
         issue: async (draft) => {
           await service.issue(draft);
           throw new Error('killed');

@@ -5,6 +5,7 @@ import { accrueReward } from '../../../src/domain/referrals/rewards.ts';
 import { aUser } from '../../support/builders.ts';
 import { aCampaign } from '../../support/campaign-samples.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';
+import { recordedEventsOf } from '../../support/recorded-events.ts';
 import {
   aDeposit,
   aReferralPair,
@@ -13,6 +14,7 @@ import {
   type ReferralPair,
   rewardsOf,
 } from '../../support/referral-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -26,11 +28,8 @@ async function pay(pair: ReferralPair, kopeks: number, app = t.app): Promise<num
   return transactionId;
 }
 
-const eventsOf = (userId: number) =>
-  t.app.db.sql<{ type: string; payload: Record<string, unknown> }>(
-    "SELECT type, payload FROM domain_events WHERE user_id = $1::int AND audience = 'user' AND type LIKE '%referral%bonus' ORDER BY id",
-    [userId],
-  );
+const eventsOf = async (userId: number) =>
+  (await recordedEventsOf(t.app, userId, { audience: 'user' })).filter(({ type }) => /referral.*bonus$/.test(type));
 const messagesTo = async (messengerId: number) =>
   (
     await t.app.db.sql<{ html: string }>(
@@ -73,10 +72,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
   test("the referral's earliest campaign is named", async () => {
     const pair = await aReferralPair(t.app);
     const { id } = await aCampaign(t.app);
-    await t.app.db.sql(
-      `INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none') RETURNING id`,
-      [id, pair.referral.id],
-    );
+    await storeRow(t.app, 'CampaignRegistration', { campaignId: id, userId: pair.referral.id, bonusType: 'none' });
     await pay(pair, 20_000);
     expect(await earningsOf(t.app, pair)).toMatchObject([{ campaignId: id }]);
   });
@@ -158,7 +154,11 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect((await messagesTo(pair.referrer.messengerId)).at(-1)).toContain('225 ₽');
     expect((await messagesTo(pair.referral.messengerId)).at(-1)).toContain('100 ₽');
     expect(await eventsOf(pair.referrer.id)).toEqual([
-      { type: 'referral.bonus', payload: { bonus_kopeks: 22_500, bonus_rubles: 225, referral_name: 'Eve <b>' } },
+      {
+        type: 'referral.bonus',
+        audience: 'user',
+        payload: { bonus_kopeks: 22_500, bonus_rubles: 225, referral_name: 'Eve <b>' },
+      },
     ]);
     expect(await eventsOf(pair.referral.id)).toMatchObject([{ type: 'referral.bonus', payload: { bonus_kopeks: 10_000 } }]);
   });
@@ -198,11 +198,13 @@ describe('accrueReward (spec 04 section 1.3)', () => {
   test('spec 03 H12, spec 04 section 1.4, hazard 1: a crash on the way leaves nothing: no flag without its bonus', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await aDeposit(t.app, pair.referral.id, 50_000);
-    await t.app.db.sql(
-      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id)
-       VALUES ($1::int, $2::int, 1, 'referral_first_topup', $3::int) RETURNING id`,
-      [pair.referrer.id, pair.referral.id, await aDeposit(t.app, pair.referral.id, 100)],
-    );
+    await storeRow(t.app, 'ReferralEarning', {
+      userId: pair.referrer.id,
+      referralId: pair.referral.id,
+      amountKopeks: 1,
+      reason: 'referral_first_topup',
+      referralTransactionId: await aDeposit(t.app, pair.referral.id, 100),
+    });
     // The last write fails: the table refuses the row.
     await t.app.db.sql('ALTER TABLE referral_earnings ADD CONSTRAINT no_more CHECK (amount_kopeks < 100) NOT VALID');
     try {
@@ -219,11 +221,13 @@ describe('accrueReward (spec 04 section 1.3)', () => {
   test('spec 03 H12, spec 04 section 1.4, hazard 2: the table itself refuses a second earning of a payment', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
-    const again = t.app.db.sql(
-      `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id)
-       VALUES ($1::int, $2::int, 1, 'referral_first_topup', $3::int)`,
-      [pair.referrer.id, pair.referral.id, transactionId],
-    );
+    const again = storeRow(t.app, 'ReferralEarning', {
+      userId: pair.referrer.id,
+      referralId: pair.referral.id,
+      amountKopeks: 1,
+      reason: 'referral_first_topup',
+      referralTransactionId: transactionId,
+    });
     await expect(again).rejects.toMatchObject({ code: '23505' });
   });
 

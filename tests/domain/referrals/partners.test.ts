@@ -17,6 +17,8 @@ import {
 import { aUser } from '../../support/builders.ts';
 import { aCampaign } from '../../support/campaign-samples.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';
+import { recordedEventsOf } from '../../support/recorded-events.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -127,11 +129,7 @@ describe('an application (spec 04 section 3.1)', () => {
       [email],
     );
     expect(mails.map((mail) => mail.template)).toEqual(['partner_application_rejected', 'partner_application_approved']);
-    const events = await t.app.db.sql<{ type: string; payload: unknown }>(
-      "SELECT type, payload FROM domain_events WHERE user_id = $1::int AND audience = 'user' ORDER BY id",
-      [user.id],
-    );
-    expect(events).toEqual([
+    expect(await recordedEventsOf(t.app, user.id, { audience: 'user' })).toMatchObject([
       { type: 'notification.partner_application_rejected', payload: { comment: 'Not yet' } },
       { type: 'notification.partner_application_approved', payload: { commission_percent: 20, comment: null } },
     ]);
@@ -151,7 +149,7 @@ describe('an application (spec 04 section 3.1)', () => {
   test('spec 04 section 3.4, hazard 1: the table itself refuses a second pending application', async () => {
     const user = await anApplicant();
     await apply(user.id);
-    const second = t.app.db.sql('INSERT INTO partner_applications (user_id) VALUES ($1::int)', [user.id]);
+    const second = storeRow(t.app, 'PartnerApplication', { userId: user.id });
     await expect(second).rejects.toMatchObject({ code: '23505' });
   });
 });

@@ -3,6 +3,7 @@ import { registerReferralAtSignIn } from '../../../src/domain/referrals/register
 import { effectiveCommissionPercent } from '../../../src/domain/referrals/rewards.ts';
 import { aUser } from '../../support/builders.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';
+import { recordedTypesOf } from '../../support/recorded-events.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -89,11 +90,10 @@ describe('registerReferralAtSignIn', () => {
       [[`r${stamp}@example.com`, `n${stamp}@example.com`]],
     );
     expect(mails).toEqual([{ recipient: `r${stamp}@example.com`, template: 'referral_registered' }]);
-    const events = await t.app.db.sql<{ type: string }>(
-      "SELECT type FROM domain_events WHERE user_id = $1::int AND audience = 'user' ORDER BY id",
-      [referrer.id],
-    );
-    expect(events.map((event) => event.type)).toEqual(['referral.registered', 'notification.referral_registered']);
+    expect(await recordedTypesOf(t.app, referrer.id, { audience: 'user' })).toEqual([
+      'referral.registered',
+      'notification.referral_registered',
+    ]);
   });
 
   test('no messages while they are switched off', async () => {

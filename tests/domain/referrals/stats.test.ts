@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, startOfDay } from '../../../src/core/clock.ts';
+import type { Rows } from '../../../src/core/db/columns.ts';
 import {
   assignCampaignToPartner,
   readMyCampaignStats,
@@ -19,6 +20,7 @@ import { aCampaign } from '../../support/campaign-samples.ts';
 import { setUser } from '../../support/merge-samples.ts';
 import { anEarning, aReferralOf, aReferralPair } from '../../support/referral-samples.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -180,10 +182,7 @@ describe('a campaign of a partner (spec 04 section 5, item 2)', () => {
     const actor = { kind: 'admin', userId: partner.id, level: 100, isConfigAdmin: false } as const;
     for (const { id } of [campaign, other]) await assignCampaignToPartner(t.app, actor, { userId: partner.id, campaignId: id });
     const register = (userId: number) =>
-      t.app.db.sql(
-        `INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type) VALUES ($1::int, $2::int, 'none') RETURNING id`,
-        [campaign.id, userId],
-      );
+      storeRow(t.app, 'CampaignRegistration', { campaignId: campaign.id, userId, bonusType: 'none' });
     const [one, two, stranger] = [await aReferralOf(t.app, partner.id), await aReferralOf(t.app, partner.id), await aUser(t.app)];
     for (const user of [one, two, stranger]) await register(user.id);
     await setUser(t.app, one.id, { has_made_first_topup: true, first_name: null, last_name: null, username: null });
@@ -237,11 +236,8 @@ describe('a campaign of a partner (spec 04 section 5, item 2)', () => {
 });
 
 describe("a user's own page (spec 04 section 2)", () => {
-  const withdraw = (userId: number, kopeks: number, status: string) =>
-    t.app.db.sql(
-      'INSERT INTO withdrawal_requests (user_id, amount_kopeks, status) VALUES ($1::int, $2::bigint, $3) RETURNING id',
-      [userId, kopeks, status],
-    );
+  const withdraw = (userId: number, kopeks: number, status: Rows['WithdrawalRequest']['status']) =>
+    storeRow(t.app, 'WithdrawalRequest', { userId, amountKopeks: kopeks, status });
 
   test('what may be withdrawn: earned less withdrawn and waiting, never more than the balance, never below zero', async () => {
     const pair = await aReferralPair(t.app, { referrer: { referral_commission_percent: 12.5 } });

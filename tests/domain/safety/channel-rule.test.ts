@@ -14,6 +14,7 @@ import { checkChannelMembers } from '../../../src/domain/safety/check-channel-me
 import { applyManualChange } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
 
@@ -41,11 +42,9 @@ beforeEach(async () => {
 
 async function aChannel(flags: { trial?: boolean; paid?: boolean } = {}): Promise<string> {
   const channelId = `-100${String(unique()).padStart(10, '2')}`;
-  await t.app.db.sql(
-    `INSERT INTO required_channels (channel_id, channel_link, title, sort_order, disable_trial_on_leave, disable_paid_on_leave)
-     VALUES ($1, 'https://t.me/news', 'News', $2::int, $3::boolean, $4::boolean) RETURNING id`,
-    [channelId, Number(channelId.slice(-6)), flags.trial ?? true, flags.paid ?? false],
-  );
+  const { trial: disableTrialOnLeave = true, paid: disablePaidOnLeave = false } = flags;
+  const shown = { channelLink: 'https://t.me/news', title: 'News', sortOrder: Number(channelId.slice(-6)) };
+  await storeRow(t.app, 'RequiredChannel', { channelId, ...shown, disableTrialOnLeave, disablePaidOnLeave });
   await forgetRequiredChannels(t.app);
   return channelId;
 }
@@ -296,11 +295,8 @@ describe('spec 05 section 13, the job', () => {
   test('05 13: what the messenger reports is stored, also after an answer by a clock that is ahead', async () => {
     const channelId = await aChannel({ paid: true });
     const user = await aCandidate({ is_trial: false });
-    await t.app.db.sql(
-      `INSERT INTO user_channel_subscriptions (messenger_id, channel_id, is_member, checked_at)
-       VALUES ($1::bigint, $2, true, $3::timestamptz) RETURNING 1 AS made`,
-      [user.messengerId, channelId, new Date(t.clock.now().getTime() + MINUTE_MS)],
-    );
+    const checkedAt = new Date(t.clock.now().getTime() + MINUTE_MS);
+    await storeRow(t.app, 'UserChannelSubscription', { messengerId: user.messengerId, channelId, isMember: true, checkedAt });
     await receiveChannelUpdate(t.app, membership(channelId, user, false));
     const sql = 'SELECT is_member FROM user_channel_subscriptions WHERE messenger_id = $1::bigint';
     expect(await rowOf(t.app, sql, [user.messengerId])).toEqual({ isMember: false });

@@ -1,9 +1,11 @@
 /** The messenger reports several changes at once, and repeats those that failed: their order is not certain (spec 05 section 13). */
+
 import { expect, test } from 'vitest';
 import { SECOND_MS } from '../../../src/core/clock.ts';
 import { checkMember, forgetRequiredChannels, receiveChannelUpdate } from '../../../src/domain/safety/channel-gate.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
 
@@ -11,9 +13,7 @@ test('05 13: a leaving that is reported after the joining that followed it: what
   const t = await testApp({ environment: { CHANNEL_IS_REQUIRED_SUB: 'true' } });
   await t.app.db.sql('DELETE FROM required_channels RETURNING id');
   const channelId = `-100${String(unique()).padStart(10, '3')}`;
-  await t.app.db.sql('INSERT INTO required_channels (channel_id, disable_paid_on_leave) VALUES ($1, true) RETURNING id', [
-    channelId,
-  ]);
+  await storeRow(t.app, 'RequiredChannel', { channelId, disablePaidOnLeave: true });
   await forgetRequiredChannels(t.app);
   const aCustomer = async () => {
     const user = await aUser(t.app);
@@ -23,7 +23,10 @@ test('05 13: a leaving that is reported after the joining that followed it: what
   await (await workerSandbox()).servers.messenger.setMembership(channelId, left.messengerId, 'left');
   const report = ({ messengerId }: BuiltUser, isMember: boolean) =>
     receiveChannelUpdate(t.app, {
-      ...{ updateId: unique(), kind: 'membership', chatId: Number(channelId), memberMessengerId: messengerId },
+      updateId: unique(),
+      kind: 'membership',
+      chatId: Number(channelId),
+      memberMessengerId: messengerId,
       member: { status: isMember ? 'member' : 'left', isMember },
     });
   const statusOf = async ({ subscriptionId }: { subscriptionId: number }) =>

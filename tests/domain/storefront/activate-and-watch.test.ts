@@ -27,6 +27,7 @@ import {
   type Storefront,
   subscriptionOf,
 } from '../../support/purchase-samples.ts';
+import { whileRefused } from '../../support/refused-writes.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -288,21 +289,15 @@ describe('the job `gifts.watch`', () => {
   test('spec 03 H21: a paid purchase that cannot be given fails after twenty tries, with an alert', async () => {
     const bought = await aPaidPurchase(app, provider, await aStorefront(app));
 
-    await app.db.sql(
-      `CREATE FUNCTION refuse_grants() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
-         IF NEW.granted_at IS NOT NULL AND OLD.granted_at IS NULL THEN RAISE EXCEPTION 'no grants today'; END IF; RETURN NEW; END $f$`,
-    );
-    await app.db.sql('CREATE TRIGGER no_grants BEFORE UPDATE ON guest_purchases FOR EACH ROW EXECUTE FUNCTION refuse_grants()');
-    try {
+    const tryTwentyTimes = async () => {
       for (let attempt = 1; attempt <= 20; attempt++) {
         expect((await factsOf(app, bought.id)).status).toBe('paid');
         t.clock.advance(HOUR_MS);
         await watchPurchases(app);
       }
-    } finally {
-      await app.db.sql('DROP TRIGGER no_grants ON guest_purchases');
-      await app.db.sql('DROP FUNCTION refuse_grants()');
-    }
+    };
+    const isGrant = 'NEW.granted_at IS NOT NULL AND OLD.granted_at IS NULL';
+    await whileRefused(app, 'guest_purchases', tryTwentyTimes, isGrant, 'UPDATE');
     expect(await factsOf(app, bought.id)).toMatchObject({
       status: 'failed',
       lastError: 'retries_exhausted',

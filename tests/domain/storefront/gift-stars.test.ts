@@ -21,7 +21,7 @@ import {
   offerFacts,
   toEmail,
 } from '../../support/gift-samples.ts';
-import { callbackJobs, casesOf } from '../../support/payment-samples.ts';
+import { callbackJobs, casesOf, paymentMethodIsListed } from '../../support/payment-samples.ts';
 import { anEmail } from '../../support/purchase-samples.ts';
 import { anOffer } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -34,10 +34,7 @@ beforeEach(async () => {
   app = t.app;
   await giftsAreOn(app);
   tariffId = await aGiftTariff(app);
-  await app.db.sql(
-    `INSERT INTO payment_method_configs (method_id, sort_order, is_enabled) VALUES ('messenger_stars', 1, true)
-     ON CONFLICT (method_id) DO UPDATE SET is_enabled = true RETURNING method_id`,
-  );
+  await paymentMethodIsListed(app, 'messenger_stars');
 });
 const inStars = { paymentMethod: 'messenger_stars' };
 /** 300 ₽ at 1.3 ₽ a star. */

@@ -64,7 +64,8 @@ describe('a refund', () => {
     );
     expect(await auditOf(id)).toMatchObject([
       {
-        ...{ action: 'gifts:refund', actorName: 'command line' },
+        action: 'gifts:refund',
+        actorName: 'command line',
         details: { before: { status: 'paid' }, after: { reason: 'the buyer asked', amountKopeks: 30_000 } },
       },
     ]);

@@ -8,8 +8,10 @@ import { purchaseDevices, readDevicePrice } from '../../../src/domain/subscripti
 import { purchaseTraffic } from '../../../src/domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
 import { switchTraffic } from '../../../src/domain/subscriptions/switch-traffic.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { readCart } from '../../support/saved-cart.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -46,12 +48,6 @@ const stateOf = (buyer: UserActor) =>
      FROM subscriptions s JOIN users u ON u.id = s.user_id WHERE u.id = $1::int`,
     [buyer.userId],
   );
-const lastEvent = (buyer: UserActor, type: string) =>
-  rowOf<{ payload: object }>(t.app, 'SELECT payload FROM domain_events WHERE user_id = $1::int AND type = $2', [
-    buyer.userId,
-    type,
-  ]);
-
 describe('traffic packages', () => {
   test('add to limit and purchases, reactivate, update the panel and notify the owner, at a flat price on a tariff', async () => {
     const { buyer } = await holder(10_000, topups, { status: 'limited', end_date: inDays(45) });
@@ -78,9 +74,9 @@ describe('traffic packages', () => {
       purchases: 1,
       feed: 0,
     });
-    expect(await lastEvent(buyer, 'subscription.traffic_purchased')).toEqual({
-      payload: { traffic_gb_added: 10, new_traffic_limit_gb: 110, amount_kopeks: 4_000, amount_rubles: 40 },
-    });
+    expect(await recordedEvents(t.app, 'subscription.traffic_purchased', buyer.userId)).toEqual([
+      { traffic_gb_added: 10, new_traffic_limit_gb: 110, amount_kopeks: 4_000, amount_rubles: 40 },
+    ]);
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -143,10 +139,7 @@ describe('traffic packages', () => {
 describe('another traffic package (spec 02 H4)', () => {
   test('a more expensive one costs the prorated difference, a cheaper one nothing', async () => {
     const { buyer, id } = await holder(100_000, null, { end_date: inDays(45), traffic_limit_gb: 110, purchased_traffic_gb: 10 });
-    await t.app.db.sql(
-      'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at) VALUES ($1::int, 10, $2::timestamptz) RETURNING id',
-      [id, inDays(10)],
-    );
+    await storeRow(t.app, 'TrafficPurchase', { subscriptionId: id, trafficGb: 10, expiresAt: inDays(10) });
     // 110 GB is no package: the 100 GB that were paid for count, not nothing.
     expect(await change(classic, buyer, 250)).toMatchObject({ oldTrafficGb: 110, newTrafficGb: 250, chargedKopeks: 3_000 });
     expect(await stateOf(buyer)).toMatchObject({ trafficLimitGb: 250, purchasedTrafficGb: 0, purchases: 0 });
@@ -218,10 +211,7 @@ describe('another traffic package in the mini-app (spec 10 X1)', () => {
     if (discount > 0) await aMembership(t.app, buyer.userId, { traffic_discount_percent: discount });
     const bought = 'purchased_traffic_gb' in columns ? (columns.purchased_traffic_gb ?? 0) : 0;
     if (bought > 0) {
-      await t.app.db.sql(
-        'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at) VALUES ($1::int, $2::int, $3::timestamptz) RETURNING id',
-        [id, bought, inDays(10)],
-      );
+      await storeRow(t.app, 'TrafficPurchase', { subscriptionId: id, trafficGb: bought, expiresAt: inDays(10) });
     }
     await inMiniapp(buyer, gb);
     expect(await stateOf(buyer)).toMatchObject({
@@ -255,9 +245,9 @@ describe('devices (spec 02 H28)', () => {
     });
     expect(await devices(buyer, 2)).toMatchObject({ devicesAdded: 2, newDeviceLimit: 3, priceKopeks: 2_000 });
     expect(await stateOf(buyer)).toMatchObject({ deviceLimit: 3, provisionVersion: 1, balanceKopeks: 98_000, paid: false });
-    expect(await lastEvent(buyer, 'subscription.devices_purchased')).toEqual({
-      payload: { devices_added: 2, new_device_limit: 3, amount_kopeks: 2_000, amount_rubles: 20 },
-    });
+    expect(await recordedEvents(t.app, 'subscription.devices_purchased', buyer.userId)).toEqual([
+      { devices_added: 2, new_device_limit: 3, amount_kopeks: 2_000, amount_rubles: 20 },
+    ]);
     await expect(devices(buyer, 1)).rejects.toMatchObject({ status: 400, detail: 'Maximum number of devices: 3' });
     expect(await readDevicePrice(t.app, buyer, 1)).toMatchObject({
       reason: 'The maximum number of devices (3) has been reached',

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { recordedEvents, recordedTypesOf } from '../../support/recorded-events.ts';
 import { aBuyer, aMembership, anOffer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -21,17 +22,18 @@ async function ending(balanceKopeks: number, columns: Record<string, unknown> = 
   return buyer;
 }
 
-const stateOf = (buyer: UserActor) =>
-  rowOf<Record<string, unknown>>(
+const stateOf = async (buyer: UserActor) => ({
+  ...(await rowOf<Record<string, unknown>>(
     t.app,
     `SELECT u.balance_kopeks AS balance, s.status, s.end_date, u.promo_offer_discount_percent AS offer, s.provision_version AS pushes,
        (SELECT count(*)::int FROM transactions x WHERE x.user_id = u.id AND x.type = 'subscription_payment') AS payments,
        (SELECT json_agg(e.event_type) FROM subscription_events e WHERE e.user_id = u.id) AS feed,
-       (SELECT json_agg(e.type ORDER BY e.type) FROM domain_events e WHERE e.user_id = u.id AND e.type LIKE 'autopay%') AS events,
        (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages
      FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int`,
     [buyer.userId],
-  );
+  )),
+  events: await recordedTypesOf(t.app, buyer.userId, { prefix: 'autopay' }),
+});
 
 describe('autopay', () => {
   test('renews once by the shortest period, with its rows, events, message and push', async () => {
@@ -39,8 +41,15 @@ describe('autopay', () => {
     await renewDue(t.app);
     await renewDue(t.app);
     expect(await stateOf(buyer)).toEqual({
-      ...{ balance: 40_000, status: 'active', endDate: inDays(32), offer: 0, pushes: 1, payments: 1 },
-      ...{ feed: ['renewal'], events: ['autopay.success'], messages: 1 },
+      balance: 40_000,
+      status: 'active',
+      endDate: inDays(32),
+      offer: 0,
+      pushes: 1,
+      payments: 1,
+      feed: ['renewal'],
+      events: ['autopay.success'],
+      messages: 1,
     });
     expect(await checkLedger(t.app)).toEqual([]);
   });
@@ -84,7 +93,11 @@ describe('autopay', () => {
     await renewDue(t.app);
     await renewDue(t.app);
     const unchanged = { balance: 29_999, status: 'active', endDate: inDays(2), payments: 0, pushes: 0 };
-    const notified = { feed: ['autopay_failed'], events: ['autopay.failed', 'autopay.insufficient_funds'], messages: 1 };
+    const notified = {
+      feed: ['autopay_failed'],
+      events: expect.arrayContaining(['autopay.failed', 'autopay.insufficient_funds']),
+      messages: 1,
+    };
     expect(await stateOf(buyer)).toMatchObject({ ...unchanged, ...notified });
     await topUp(t.app, buyer.userId, 1);
     await renewDue(t.app);
@@ -99,8 +112,7 @@ describe('autopay', () => {
     await renewDue(later.app);
     const notified = { feed: ['autopay_failed'], events: ['autopay.failed'], messages: 1 };
     expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, ...notified });
-    const reason = "SELECT payload ->> 'reason' AS reason FROM domain_events WHERE user_id = $1::int AND type = 'autopay.failed'";
-    expect(await rowOf(t.app, reason, [buyer.userId])).toEqual({ reason: 'period_unavailable' });
+    expect(await recordedEvents(t.app, 'autopay.failed', buyer.userId)).toMatchObject([{ reason: 'period_unavailable' }]);
   });
 
   test('the notification of insufficient funds is sent again after six hours', async () => {
@@ -121,14 +133,14 @@ describe('autopay', () => {
   ])('does not renew: %s', async (_why, columns) => {
     const buyer = await ending(90_000, columns);
     await renewDue(t.app);
-    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: null });
+    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: [] });
   });
 
   test.each([["status = 'blocked'"], ['restriction_subscription = true']])('does not renew for users with %s', async (column) => {
     const buyer = await ending(90_000);
     await t.app.db.sql(`UPDATE users SET ${column} WHERE id = $1::int`, [buyer.userId]);
     await renewDue(t.app);
-    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: null });
+    expect(await stateOf(buyer)).toMatchObject({ balance: 90_000, payments: 0, events: [] });
   });
 
   test('does not renew daily tariffs and free periods', async () => {

@@ -3,6 +3,7 @@ import { isCandidate } from '../../../src/domain/subscriptions/daily/repo.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -13,30 +14,33 @@ beforeAll(async () => {
 
 const hoursAgo = (hours: number) => new Date(t.clock.now().getTime() - hours * 3_600_000);
 
-async function statusAfter(columns: Record<string, unknown>, userStatus = 'active'): Promise<{ id: number; status: string }> {
+async function statusAfter(
+  columns: Record<string, unknown>,
+  userStatus = 'active',
+): Promise<{ id: number; userId: number; status: string }> {
   const buyer = await aBuyer(t.app);
   await t.app.db.sql('UPDATE users SET status = $2 WHERE id = $1::int RETURNING id', [buyer.userId, userStatus]);
   const id = await aStoredSubscription(t.app, buyer.userId, { end_date: hoursAgo(1), ...columns });
   await expireSubscriptions(t.app);
   const { status } = await rowOf<{ status: string }>(t.app, 'SELECT status FROM subscriptions WHERE id = $1::int', [id]);
-  return { id, status };
+  return { id, userId: buyer.userId, status };
 }
 
 test('a subscription past its end becomes expired, its owner is notified and the panel updated, once', async () => {
-  const { id, status } = await statusAfter({});
+  const { id, userId, status } = await statusAfter({});
   expect(status).toBe('expired');
   expect(await expireSubscriptions(t.app)).toBe(0);
   const facts = await rowOf<object>(
     t.app,
     `SELECT provision_version, provision_state,
-       (SELECT count(*)::int FROM domain_events e WHERE e.user_id = s.user_id AND e.type = 'subscription.expired') AS events,
        (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'provisioning.push' AND j.data ->> 'subscriptionId' = s.id::text) AS pushes,
        (SELECT count(*)::int FROM jobs.job j JOIN users u ON u.id = s.user_id
          WHERE j.name = 'messenger.send' AND j.data ->> 'messengerId' = u.messenger_id::text) AS messages
      FROM subscriptions s WHERE id = $1::int`,
     [id],
   );
-  expect(facts).toEqual({ provisionVersion: 1, provisionState: 'pending', events: 1, pushes: 1, messages: 1 });
+  expect(facts).toEqual({ provisionVersion: 1, provisionState: 'pending', pushes: 1, messages: 1 });
+  expect(await recordedEvents(t.app, 'subscription.expired', userId)).toHaveLength(1);
 });
 
 test('a subscription that the panel limited expires at its end like any other', async () => {

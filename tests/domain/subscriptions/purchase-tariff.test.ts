@@ -2,9 +2,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
-import { recordedEvents } from '../../support/recorded-events.ts';
+import { recordedEvents, recordedEventsOf, recordedTypesOf } from '../../support/recorded-events.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { readCart } from '../../support/saved-cart.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -58,11 +59,8 @@ describe('a first purchase', () => {
       servers: 1,
       pushes: 1,
     });
-    const events = await t.app.db.sql<{ type: string; payload: object; audience: string }>(
-      `SELECT type, payload, audience FROM domain_events WHERE user_id = $1::int AND type NOT IN ('payment.completed', 'payment.received') ORDER BY id`,
-      [buyer.userId],
-    );
-    expect(events).toMatchObject([
+    const events = await recordedEventsOf(t.app, buyer.userId);
+    expect(events.filter(({ type }) => !type.startsWith('payment.'))).toMatchObject([
       { type: 'transaction.created', payload: { amount_kopeks: 30_000 }, audience: 'feed' },
       { type: 'balance.change', payload: { amount_kopeks: -30_000, new_balance_kopeks: 10_000 }, audience: 'user' },
       { type: 'subscription.activated', payload: { expires_at: end.toISOString(), tariff_name: 'Gold' }, audience: 'user' },
@@ -118,13 +116,12 @@ describe('a later purchase', () => {
     await t.app.db.sql('UPDATE subscriptions SET device_limit = 3 WHERE user_id = $1::int RETURNING id', [buyer.userId]);
     const answer = await purchaseTariff(t.app, buyer, order(tariffId));
     expect(answer).toMatchObject({ chargedAmount: 40_000, subscription: { daysLeft: 60, deviceLimit: 3 } });
-    const events = await t.app.db.sql<{ type: string }>(
-      `SELECT type FROM domain_events WHERE user_id = $1::int AND audience = 'user' AND type <> 'payment.received' ORDER BY id`,
-      [buyer.userId],
-    );
-    expect(events.map((event) => event.type)).toEqual([
-      ...['balance.change', 'subscription.activated'],
-      ...['balance.change', 'subscription.renewed'],
+    const types = await recordedTypesOf(t.app, buyer.userId, { audience: 'user' });
+    expect(types.filter((type) => type !== 'payment.received')).toEqual([
+      'balance.change',
+      'subscription.activated',
+      'balance.change',
+      'subscription.renewed',
     ]);
   });
 
@@ -160,14 +157,8 @@ describe('a later purchase', () => {
     await purchaseTariff(t.app, buyer, order(first));
     const { id } = await rowOf<{ id: number }>(t.app, 'SELECT id FROM subscriptions WHERE user_id = $1::int', [buyer.userId]);
     const later = new Date(t.clock.now().getTime() + DAY);
-    await t.app.db.sql(
-      'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at) VALUES ($1::int, 5, $2::timestamptz) RETURNING id',
-      [id, later],
-    );
-    await t.app.db.sql(
-      `INSERT INTO sent_notifications (user_id, subscription_id, notification_type) VALUES ($1::int, $2::int, 'expiring') RETURNING id`,
-      [buyer.userId, id],
-    );
+    await storeRow(t.app, 'TrafficPurchase', { subscriptionId: id, trafficGb: 5, expiresAt: later });
+    await storeRow(t.app, 'SentNotification', { userId: buyer.userId, subscriptionId: id, notificationType: 'expiring' });
     const answer = await purchaseTariff(t.app, buyer, order(second));
     expect(answer).toMatchObject({ subscription: { trafficPurchases: [], connectedSquads: [next.uuid], daysLeft: 60 } });
     const counts = await rowOf<object>(
@@ -287,10 +278,7 @@ describe('a refused purchase', () => {
     const restricted = await aTariff(t.app);
     const other = await aBuyer(t.app);
     const group = await aMembership(t.app, other.userId, {});
-    await t.app.db.sql(
-      'INSERT INTO tariff_promo_groups (tariff_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING tariff_id',
-      [restricted, group],
-    );
+    await storeRow(t.app, 'TariffPromoGroup', { tariffId: restricted, promoGroupId: group });
     await expect(purchaseTariff(t.app, buyer, order(restricted))).rejects.toMatchObject({
       status: 403,
       detail: 'This tariff is not available for your promo group',

@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../../src/core/service-state.ts';
 import { remindOwners, TUNING_STATE } from '../../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
+import { whileRefused } from '../../support/refused-writes.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -20,15 +22,14 @@ async function ending(hours: number, columns: Record<string, unknown> = {}, bala
 }
 
 const sentTo = async (buyer: { userId: number }) => {
-  const { html, days } = await rowOf<{ html: string[]; days: number[] }>(
+  const { html } = await rowOf<{ html: string[] }>(
     t.app,
     `SELECT (SELECT coalesce(json_agg(j.data ->> 'html'), '[]') FROM jobs.job j WHERE j.name = 'messenger.send'
-         AND j.data ->> 'messengerId' = u.messenger_id::text) AS html,
-       (SELECT coalesce(json_agg(e.payload -> 'days_left'), '[]') FROM domain_events e
-         WHERE e.user_id = u.id AND e.type = 'subscription.expiring') AS days
+         AND j.data ->> 'messengerId' = u.messenger_id::text) AS html
      FROM users u WHERE u.id = $1::int`,
     [buyer.userId],
   );
+  const days = (await recordedEvents(t.app, 'subscription.expiring', buyer.userId)).map((event) => event.days_left);
   return { messages: html.map((one) => /<b>(.*?)<\/b>/.exec(one)![1]), days };
 };
 
@@ -162,16 +163,7 @@ describe('owners are reminded', () => {
     for (let count = 0; count < 130; count++) owners.push(await ending(10 + count / 100));
     // More than a page fails: a round that started again at the first page would never end.
     const [failing, others] = [owners.slice(0, 101).map(({ userId }) => userId), owners.slice(101)];
-    await t.app.db.sql(`CREATE FUNCTION refuse_reminders() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF NEW.user_id IN (${failing.join()}) THEN RAISE EXCEPTION 'refused'; END IF; RETURN NEW; END $$`);
-    await t.app.db.sql(
-      'CREATE TRIGGER refuse_reminders BEFORE INSERT ON sent_notifications FOR EACH ROW EXECUTE FUNCTION refuse_reminders()',
-    );
-    try {
-      await remindOwners(t.app);
-    } finally {
-      await t.app.db.sql('DROP FUNCTION refuse_reminders CASCADE');
-    }
+    await whileRefused(t.app, 'sent_notifications', () => remindOwners(t.app), `NEW.user_id IN (${failing.join()})`);
     const sentCounts = () =>
       Promise.all([owners[0]!, owners[100]!, ...others].map(async (owner) => (await sentTo(owner)).days.length));
     expect(await sentCounts()).toEqual([0, 0, ...others.map(() => 1)]);

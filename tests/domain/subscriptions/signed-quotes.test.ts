@@ -89,7 +89,8 @@ describe('a quote', () => {
     await setPrice(now);
     const refused = await renew(quote, 30, 'key').catch((error) => error);
     expect(refused).toMatchObject({
-      ...{ status: 409, code: 'quote_changed' },
+      status: 409,
+      code: 'quote_changed',
       detail: { code: 'quote_changed', reason: 'price', price_kopeks: now, message: expect.any(String) },
     });
     expect(await balance()).toBe(1_000_000);

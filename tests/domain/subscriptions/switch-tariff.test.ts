@@ -4,6 +4,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { previewTariffSwitch, switchTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { readCart } from '../../support/saved-cart.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -42,10 +43,7 @@ describe('a switch', () => {
   test('writes money, limits, servers, feed and push together, and keeps the end date', async () => {
     const server = await aServer(t.app);
     const { buyer, id } = await aHolder(15_000, {}, { device_limit: 6, traffic_used_gb: 7, purchased_traffic_gb: 20 });
-    await t.app.db.sql(
-      `INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at) VALUES ($1::int, 20, $2::timestamptz) RETURNING id`,
-      [id, inDays(5)],
-    );
+    await storeRow(t.app, 'TrafficPurchase', { subscriptionId: id, trafficGb: 20, expiresAt: inDays(5) });
     const nextId = await dear({ allowed_squads: [server.uuid] });
     expect(await preview(buyer, nextId)).toMatchObject({
       canSwitch: true,
@@ -268,10 +266,7 @@ describe('refusals', () => {
     }
     const closedId = await dear();
     const groupId = await aMembership(t.app, (await aBuyer(t.app)).userId, {});
-    await t.app.db.sql(
-      'INSERT INTO tariff_promo_groups (tariff_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING tariff_id',
-      [closedId, groupId],
-    );
+    await storeRow(t.app, 'TariffPromoGroup', { tariffId: closedId, promoGroupId: groupId });
     await expect(preview(buyer, closedId)).rejects.toMatchObject({
       status: 403,
       detail: 'Tariff not available for your promo group',

@@ -63,8 +63,13 @@ describe('the selection', () => {
   test('names user, subscription, price, balance and what is missing', async () => {
     const { userId, id } = await ending(12_345);
     const renewal = {
-      ...{ userId, subscriptionId: id, endDate: at(2 * DAY), periodDays: 30 },
-      ...{ priceKopeks: PRICE, balanceKopeks: 12_345, missingKopeks: 17_655 },
+      userId,
+      subscriptionId: id,
+      endDate: at(2 * DAY),
+      periodDays: 30,
+      priceKopeks: PRICE,
+      balanceKopeks: 12_345,
+      missingKopeks: 17_655,
     };
     expect(await listAll()).toEqual([renewal]);
     expect(await readDueRenewal(app, id)).toEqual(renewal);

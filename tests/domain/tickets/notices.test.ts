@@ -88,7 +88,7 @@ describe('notices in the messenger', () => {
     await answerTicket(away, admin, ticket.id, { text: 'stays', ...noFile });
     const queued = [...(await takeMessages(app, CHAT)), ...(await takeMessages(app, user.messengerId))];
     expect(queued).toHaveLength(2);
-    for (const request of queued) await expect(deliverMessage(away, request)).rejects.toThrow();
+    for (const request of queued) await expect(deliverMessage(away, request)).rejects.toThrow('away');
     expect((await readTicket(app, ticket.id)).messages.map(({ messageText }) => messageText)).toContain('stays');
     expect(await rowsOf(app, ticket.id)).toHaveLength(2);
   });

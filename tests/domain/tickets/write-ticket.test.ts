@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { SECOND_MS } from '../../../src/core/clock.ts';
+import { addMs, SECOND_MS } from '../../../src/core/clock.ts';
 import {
   changeReplyBlock,
   changeTicketStatus,
@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/tickets/tickets.ts';
 import { answerTicket, answerTicketByToken, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
+import { storeRows } from '../../support/stored-rows.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from '../../support/ticket-fixture.ts';
 
@@ -151,10 +152,11 @@ describe('messages of the user', () => {
     const user = await aPerson(app);
     const first = await aTicket(app, user);
     await changeReplyBlock(app, token, first.id, { permanent: true, until: null });
-    await app.db.sql(
-      `INSERT INTO tickets (user_id, title, created_at, updated_at)
-       SELECT $1::int, 'later', $2::timestamptz, $2::timestamptz + interval '1 hour' FROM generate_series(1, 12) RETURNING id`,
-      [user.userId, clock.now()],
+    const later = { userId: user.userId, title: 'later', createdAt: clock.now(), updatedAt: addMs(clock.now(), 3_600_000) };
+    await storeRows(
+      app,
+      'Ticket',
+      Array.from({ length: 12 }, () => later),
     );
     await expect(aTicket(app, user)).rejects.toMatchObject({ status: 403 });
   });

@@ -6,6 +6,7 @@ import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { checkDailyTraffic } from '../../../src/domain/traffic-alarms/check-traffic.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 
 const GB = 1024 ** 3;
@@ -213,10 +214,7 @@ describe('06 14: daily traffic check', () => {
 
   test('both checks share the cooldown of a user', async () => {
     clock.set(DUE);
-    await app.db.sql(
-      'INSERT INTO traffic_alarms (panel_uuid, notified_at) VALUES ($1::uuid, $2::timestamptz) RETURNING panel_uuid',
-      [users[0]!.uuid, addMs(DUE, -59 * MINUTE_MS)],
-    );
+    await storeRow(app, 'TrafficAlarm', { panelUuid: users[0]!.uuid, notifiedAt: addMs(DUE, -59 * MINUTE_MS) });
     const t = await anInstallation([
       [90, 0],
       [91, 0],

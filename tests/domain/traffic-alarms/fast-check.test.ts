@@ -224,7 +224,7 @@ describe('06 14: fast traffic check', () => {
       if (page.start > 0) throw new Error('the process ends');
       return listUsers(page);
     };
-    await expect(t.run()).rejects.toThrow();
+    await expect(t.run()).rejects.toThrow('the process ends');
     t.clock.advance(30 * MINUTE_MS - 1);
     await sendLeftAlarms(t.app);
     expect(await t.notices()).toEqual([]);

@@ -31,7 +31,12 @@ beforeEach(() => {
 afterEach(() => answers.clear());
 
 const release = (tag: string, more: object = {}) => ({
-  ...{ tag_name: tag, name: `Name ${tag}`, body: 'Notes', published_at: '2026-01-02T03:04:05Z', prerelease: false, draft: false },
+  tag_name: tag,
+  name: `Name ${tag}`,
+  body: 'Notes',
+  published_at: '2026-01-02T03:04:05Z',
+  prerelease: false,
+  draft: false,
   ...more,
 });
 const publish = (repo: string, body: unknown, status = 200) =>

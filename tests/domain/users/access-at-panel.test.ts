@@ -197,7 +197,11 @@ const GIVES: Record<string, Way> = {
   },
   'a synchronisation of this user to the panel': ({ t, admin, user }) =>
     syncToPanel(t.app, admin, user.id, {
-      ...{ createsMissing: true, status: false, trafficLimit: true, expireDate: true, squads: true },
+      createsMissing: true,
+      status: false,
+      trafficLimit: true,
+      expireDate: true,
+      squads: true,
     }),
   'a run to the panel': ({ t }) => run(t.app, 'to_panel'),
   'a removal of the panel user, which it makes again': async ({ t, id, uuid }) => {

@@ -44,7 +44,11 @@ test('counters follow money, status, activity, traffic and purchases', async () 
     [a.id],
   );
   expect(counters).toEqual({
-    ...{ balanceKopeks: 700, totalSpentKopeks: 300, purchaseCount: 2, status: 'blocked', trafficUsedGb: 4.25 },
+    balanceKopeks: 700,
+    totalSpentKopeks: 300,
+    purchaseCount: 2,
+    status: 'blocked',
+    trafficUsedGb: 4.25,
   });
   await expectRecounted();
   await app.db.sql('UPDATE subscriptions SET user_id = $2::int WHERE id = $1::int RETURNING id', [id, b.id]);

@@ -11,6 +11,7 @@ let t: TestApp;
 beforeAll(async () => {
   t = await testApp();
   // Eleven hours apart, so that days hold two or three, some on the edge of a day; then one day with a thousand.
+  // Raw SQL: thousands of rows in one statement.
   await t.app.db.sql(
     `INSERT INTO users (messenger_id, referral_code, status, created_at, updated_at)
      SELECT 7100000000 + n, 'deep' || n, CASE WHEN n % 3 = 0 THEN 'blocked' ELSE 'active' END,

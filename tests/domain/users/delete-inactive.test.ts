@@ -10,6 +10,7 @@ import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aSubscription } from '../../support/provisioning-setup.ts';
 import { rowOf } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 
 /** An app at three in the morning; everybody else of this database is younger than anything tested here. */
@@ -64,11 +65,17 @@ describe('inactive users', () => {
     ];
     await giveRole(app, helper.id, 10);
     const token = `${unique()}-waiting-gift`.padEnd(40, 'x');
-    await app.db.sql(
-      `INSERT INTO guest_purchases (token, code, contact_type, contact_value, period_days, amount_kopeks, status, paid_at, user_id)
-       VALUES ($1, $2, 'email', 'x@example.com', 30, 100, 'pending_activation', now(), $3::int) RETURNING id`,
-      [token, token.slice(0, 12), gifted.id],
-    );
+    await storeRow(app, 'GuestPurchase', {
+      token,
+      code: token.slice(0, 12),
+      contactType: 'email',
+      contactValue: 'x@example.com',
+      periodDays: 30,
+      amountKopeks: 100,
+      status: 'pending_activation',
+      paidAt: new Date(),
+      userId: gifted.id,
+    });
     const [never, blocked] = [await aSilentUser(app), await aSilentUser(app, 91, { status: 'blocked' })];
     await setUser(app, never, { last_activity: null });
     await setUser(app, owner, { last_activity: addDays(app.clock.now(), -400) });

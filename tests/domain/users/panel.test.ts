@@ -259,7 +259,11 @@ describe('sync', () => {
     ]);
     expect(result.changes.traffic_limit_gb).toEqual({ old: 100, new: 7 });
     expect(await subscriptionOf(t, user.id)).toMatchObject({
-      ...{ status: 'active', endDate: expireAt, trafficLimitGb: 7, deviceLimit: 9, trafficUsedGb: 2 },
+      status: 'active',
+      endDate: expireAt,
+      trafficLimitGb: 7,
+      deviceLimit: 9,
+      trafficUsedGb: 2,
       connectedSquads: [GERMANY],
     });
     expect((await syncFromPanel(t.app, admin, user.id, everything)).changes).toEqual({});
@@ -285,7 +289,10 @@ describe('sync', () => {
     const admin = await anAdmin(t.app);
     const stranger = await aUser(t.app);
     expect(await syncFromPanel(t.app, admin, stranger.id, everything)).toEqual({
-      ...{ success: false, message: 'User not found in panel', panel: null, changes: {} },
+      success: false,
+      message: 'User not found in panel',
+      panel: null,
+      changes: {},
       errors: ['User not found in panel'],
     });
     const { user, uuid } = await provisioned(t);
@@ -315,7 +322,11 @@ describe('sync', () => {
     const made = await syncFromPanel(t.app, admin, user.id, { ...everything, createsMissing: true });
     expect(Object.keys(made.changes)).toEqual(['subscription']);
     expect(await subscriptionOf(t, user.id)).toMatchObject({
-      ...{ status: 'active', isTrial: false, trafficLimitGb: 100, deviceLimit: 2, connectedSquads: [NETHERLANDS] },
+      status: 'active',
+      isTrial: false,
+      trafficLimitGb: 100,
+      deviceLimit: 2,
+      connectedSquads: [NETHERLANDS],
       endDate: addDays(t.clock.now(), 30),
     });
   });

@@ -32,8 +32,21 @@ test('spec 10 X9: numbers over all users, where who is blocked or deleted is not
   await aStoredSubscription(app, month.id, { status: 'expired' });
   await aStoredSubscription(app, old.id, { status: 'disabled' });
   expect(await readUsersStats(app)).toEqual({
-    ...{ totalUsers: 6, activeUsers: 4, blockedUsers: 2, deletedUsers: 1, newToday: 1, newWeek: 2, newMonth: 3 },
-    ...{ usersWithSubscription: 4, usersWithActiveSubscription: 1, usersWithTrial: 1, usersWithExpiredSubscription: 2 },
-    ...{ totalBalanceKopeks: 2_001, avgBalanceKopeks: 500, activeToday: 2, activeWeek: 3, activeMonth: 3 },
+    totalUsers: 6,
+    activeUsers: 4,
+    blockedUsers: 2,
+    deletedUsers: 1,
+    newToday: 1,
+    newWeek: 2,
+    newMonth: 3,
+    usersWithSubscription: 4,
+    usersWithActiveSubscription: 1,
+    usersWithTrial: 1,
+    usersWithExpiredSubscription: 2,
+    totalBalanceKopeks: 2_001,
+    avgBalanceKopeks: 500,
+    activeToday: 2,
+    activeWeek: 3,
+    activeMonth: 3,
   });
 });

@@ -2,18 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../../src/core/actor.ts';
 import { changeUserStatus } from '../../../src/domain/users/account/change-account.ts';
 import { readUser } from '../../../src/domain/users/account/read-user.ts';
-import { type UserChanges, updateUser } from '../../../src/domain/users/account/save-user.ts';
+import { updateUser } from '../../../src/domain/users/account/save-user.ts';
 import { jobsOf } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { aSubscription } from '../../support/provisioning-setup.ts';
+import { recordedEventsOf } from '../../support/recorded-events.ts';
 import { testApp } from '../../support/test-app.ts';
+import { userChanges } from '../../support/user-requests.ts';
 
 const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
-const unchanged: UserChanges = {
-  ...{ username: null, firstName: null, lastName: null, language: null, status: null, promoGroupId: null, referralCode: null },
-  ...{ hasHadPaidSubscription: null, hasMadeFirstTopup: null },
-};
 
 describe('a status set over the Web API', () => {
   test('updates the panel when an account is deleted, restored or blocked, as an administrator does', async () => {
@@ -21,7 +19,7 @@ describe('a status set over the Web API', () => {
     const user = await aUser(app);
     const { id } = await aSubscription(app, { user });
     const pushes = async () => (await jobsOf(app, 'subscriptionId', id)).length;
-    const set = (status: string) => updateUser(app, actor, user.id, { ...unchanged, status });
+    const set = (status: string) => updateUser(app, actor, user.id, userChanges({ status }));
     const version = async () => {
       const [row] = await app.db.sql<{ n: number }>('SELECT provision_version AS n FROM subscriptions WHERE id = $1::int', [id]);
       return row!.n;
@@ -47,11 +45,7 @@ describe('spec 05 section 12.2: a block', () => {
     for (const status of ['blocked', 'blocked', 'active', 'deleted', 'active'] as const) {
       await changeUserStatus(app, admin, user.id, status, 'abuse');
     }
-    const events = await app.db.sql(
-      "SELECT type, payload, audience FROM domain_events WHERE user_id = $1::int AND type LIKE 'account.%' ORDER BY id",
-      [user.id],
-    );
-    expect(events).toEqual([
+    expect(await recordedEventsOf(app, user.id, { prefix: 'account.' })).toEqual([
       { type: 'account.banned', payload: { reason: 'abuse' }, audience: 'user' },
       { type: 'account.unbanned', payload: {}, audience: 'user' },
     ]);

@@ -13,6 +13,7 @@ import { anAction, jobsOf } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 
 let app: App;
@@ -36,11 +37,7 @@ async function holder(columns: Record<string, unknown> = {}): Promise<{ id: numb
 }
 
 async function aPurchase(subscriptionId: number, gb: number, expiresAt: Date): Promise<number> {
-  const row = await rowOf<{ id: number }>(
-    app,
-    'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at) VALUES ($1::int, $2::int, $3::timestamptz, $4::timestamptz) RETURNING id',
-    [subscriptionId, gb, expiresAt, clock.now()],
-  );
+  const row = await storeRow(app, 'TrafficPurchase', { subscriptionId, trafficGb: gb, expiresAt, createdAt: clock.now() });
   return row.id;
 }
 
@@ -50,8 +47,17 @@ describe('create', () => {
     const { message, subscription } = await act(id, 'create');
     expect(message).toBe('Subscription created');
     expect(subscription).toMatchObject({
-      ...{ status: 'active', isTrial: false, isActive: true, daysRemaining: 30, trafficLimitGb: 100, deviceLimit: 1 },
-      ...{ startDate: clock.now(), endDate: inDays(30), tariffId: null, tariffName: null, trafficPurchases: [] },
+      status: 'active',
+      isTrial: false,
+      isActive: true,
+      daysRemaining: 30,
+      trafficLimitGb: 100,
+      deviceLimit: 1,
+      startDate: clock.now(),
+      endDate: inDays(30),
+      tariffId: null,
+      tariffName: null,
+      trafficPurchases: [],
     });
     expect(await jobsOf(app, 'subscriptionId', subscription.id)).toEqual(['provisioning.push']);
     await expect(act(id, 'create')).rejects.toMatchObject({ status: 400, detail: 'User already has a subscription' });
@@ -204,7 +210,11 @@ describe('change_tariff', () => {
   test('takes the terms of the tariff, drops packages, records a payment of 0', async () => {
     const server = await aServer(app);
     const tariffId = await aTariff(app, {
-      ...{ name: 'Silver', traffic_limit_gb: 50, device_limit: 5, max_device_limit: 4, allowed_squads: [server.uuid] },
+      name: 'Silver',
+      traffic_limit_gb: 50,
+      device_limit: 5,
+      max_device_limit: 4,
+      allowed_squads: [server.uuid],
     });
     const { id, subscriptionId } = await holder({
       is_trial: true,
@@ -215,16 +225,15 @@ describe('change_tariff', () => {
     await aPurchase(subscriptionId, 20, inDays(5));
     const { subscription } = await act(id, 'change_tariff', { tariffId });
     expect(subscription).toMatchObject({
-      ...{
-        tariffId,
-        tariffName: 'Silver',
-        trafficLimitGb: 50,
-        deviceLimit: 4,
-        isTrial: false,
-        purchasedTrafficGb: 0,
-        trafficPurchases: [],
-      },
-      ...{ endDate: inDays(10), trafficUsedGb: 0 },
+      tariffId,
+      tariffName: 'Silver',
+      trafficLimitGb: 50,
+      deviceLimit: 4,
+      isTrial: false,
+      purchasedTrafficGb: 0,
+      trafficPurchases: [],
+      endDate: inDays(10),
+      trafficUsedGb: 0,
     });
     const row = await rowOf(
       app,
@@ -233,8 +242,13 @@ describe('change_tariff', () => {
       [subscriptionId],
     );
     expect(row).toEqual({
-      ...{ connectedSquads: [server.uuid], trafficResetAt: null, provisionResetTraffic: true, balanceKopeks: 0 },
-      ...{ type: 'subscription_payment', amountKopeks: 0, paymentMethod: 'balance' },
+      connectedSquads: [server.uuid],
+      trafficResetAt: null,
+      provisionResetTraffic: true,
+      balanceKopeks: 0,
+      type: 'subscription_payment',
+      amountKopeks: 0,
+      paymentMethod: 'balance',
     });
     expect(await checkLedger(app)).toEqual([]);
   });

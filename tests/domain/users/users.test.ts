@@ -2,8 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../../src/core/actor.ts';
 import { readSessionUser } from '../../../src/domain/identity/authenticate.ts';
 import { openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
-import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { adjustBalance } from '../../../src/domain/users/account/change-balance.ts';
 import { giveSubscription } from '../../../src/domain/users/account/give-subscription.ts';
 import { readUser } from '../../../src/domain/users/account/read-user.ts';
 import {
@@ -14,7 +12,10 @@ import {
 } from '../../../src/domain/users/account/save-user.ts';
 import { listUsers, type UserListRequest } from '../../../src/domain/users/list/list-users.ts';
 import { aUser, unique } from '../../support/builders.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
+import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
+import { aRegistration, userChanges } from '../../support/user-requests.ts';
 
 const actor: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 
@@ -24,31 +25,23 @@ beforeAll(async () => {
 });
 
 const everything: UserListRequest = {
-  ...{ limit: 50, offset: 0, page: null, perPage: null, status: null, promoGroupId: null, search: null },
+  limit: 50,
+  offset: 0,
+  page: null,
+  perPage: null,
+  status: null,
+  promoGroupId: null,
+  search: null,
 };
 const list = (request: Partial<UserListRequest> = {}) => listUsers(t.app, { ...everything, ...request });
 const found = async (search: string) => (await list({ search })).users.map((user) => user.id);
 
-function register(fields: Partial<RegistrationRequest> = {}) {
-  return registerUser(t.app, actor, {
-    ...{ messengerId: 6_000_000_000 + unique(), username: null, firstName: null, lastName: null, language: 'ru' },
-    ...{ referredById: null, promoGroupId: null },
-    ...fields,
-  });
-}
-
-const unchanged: UserChanges = {
-  ...{ username: null, firstName: null, lastName: null, language: null, status: null, promoGroupId: null, referralCode: null },
-  ...{ hasHadPaidSubscription: null, hasMadeFirstTopup: null },
-};
-const change = (id: number, changes: Partial<UserChanges>) => updateUser(t.app, actor, id, { ...unchanged, ...changes });
+const register = (fields: Partial<RegistrationRequest> = {}) => registerUser(t.app, actor, aRegistration(fields));
+const change = (id: number, changes: Partial<UserChanges>) => updateUser(t.app, actor, id, userChanges(changes));
 
 async function aPromoGroup(fields: { priority?: number } = {}): Promise<number> {
-  const [row] = await t.app.db.sql<{ id: number }>(
-    'INSERT INTO promo_groups (name, priority) VALUES ($1, $2::int) RETURNING id',
-    [`Group ${unique()}`, fields.priority ?? 0],
-  );
-  return row!.id;
+  const row = await storeRow(t.app, 'PromoGroup', { name: `Group ${unique()}`, priority: fields.priority ?? 0 });
+  return row.id;
 }
 
 async function memberships(userId: number): Promise<number[]> {
@@ -79,7 +72,7 @@ describe('registering', () => {
 
   test('a second one for a messenger id is refused and emits no event', async () => {
     const { messengerId } = await register();
-    const events = () => t.app.db.sql("SELECT id FROM domain_events WHERE type = 'user.created'");
+    const events = () => recordedEvents(t.app, 'user.created');
     const before = (await events()).length;
     await expect(register({ messengerId })).rejects.toMatchObject({
       status: 400,
@@ -110,11 +103,20 @@ describe('finding one', () => {
   test('the subscription is returned with its current state', async () => {
     const user = await register();
     const given = await giveSubscription(t.app, actor, user.id, {
-      ...{ isTrial: false, durationDays: 30, trafficLimitGb: 0, deviceLimit: 2, squadUuid: null, connectedSquads: null },
+      isTrial: false,
+      durationDays: 30,
+      trafficLimitGb: 0,
+      deviceLimit: 2,
+      squadUuid: null,
+      connectedSquads: null,
       replaceExisting: false,
     });
     expect(given.subscription).toMatchObject({
-      ...{ status: 'active', actualStatus: 'active', isTrial: false, deviceLimit: 2, connectedSquads: [] },
+      status: 'active',
+      actualStatus: 'active',
+      isTrial: false,
+      deviceLimit: 2,
+      connectedSquads: [],
       trafficLimitGb: t.app.settings.get('DEFAULT_TRAFFIC_LIMIT_GB'),
     });
     t.clock.advance(31 * 86_400_000);
@@ -206,11 +208,11 @@ describe('listing', () => {
            EXCEPT SELECT status, promo_group_id, sum(users)::int FROM user_counters GROUP BY 1, 2) d`,
       );
     const [first, second] = [await aPromoGroup(), await aPromoGroup()];
-    await t.app.db.sql(
-      `INSERT INTO users (messenger_id, referral_code, promo_group_id)
-       SELECT 6500000000 + i, 'tally' || i, CASE WHEN i % 2 = 0 THEN $1::int ELSE $2::int END FROM generate_series(1, 300) AS i RETURNING id`,
-      [first, second],
-    );
+    const grouped = Array.from({ length: 300 }, (_, n) => ({
+      messengerId: 6_500_000_000 + n,
+      promoGroupId: n % 2 ? first : second,
+    }));
+    await storeRows(t.app, 'User', grouped);
     expect((await list({ promoGroupId: first })).total).toBe(150);
     await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE promo_group_id = $1::int RETURNING id", [first]);
     expect((await list({ promoGroupId: first, status: 'blocked' })).total).toBe(150);
@@ -232,6 +234,7 @@ describe('a long list', () => {
   let groupId: number;
   beforeAll(async () => {
     groupId = await aPromoGroup();
+    // Raw SQL: 21,000 rows in one statement.
     await t.app.db.sql(
       `INSERT INTO users (messenger_id, username, referral_code, promo_group_id, status, created_at, updated_at)
        SELECT 6700000000 + i, 'common' || CASE WHEN i % 100 = 0 THEN 'rare' ELSE '' END || i, 'long' || i, $1::int,
@@ -280,7 +283,11 @@ describe('changing', () => {
     });
     expect(after).toEqual({
       ...user,
-      ...{ firstName: '‹b›', lastName: null, language: 'en', hasMadeFirstTopup: true, updatedAt: t.clock.now() },
+      firstName: '‹b›',
+      lastName: null,
+      language: 'en',
+      hasMadeFirstTopup: true,
+      updatedAt: t.clock.now(),
     });
   });
 
@@ -327,71 +334,5 @@ describe('changing', () => {
     const kept = await openSession(t.app, other.id);
     await change(other.id, { status: 'active', firstName: 'still here' });
     await expect(refreshSession(t.app, kept.refreshToken)).resolves.toMatchObject({ expiresIn: expect.any(Number) });
-  });
-});
-
-describe('adjusting a balance', () => {
-  const adjust = (user: number, amountKopeks: number, options: { isShown?: boolean; key?: string; description?: string } = {}) =>
-    adjustBalance(
-      t.app,
-      actor,
-      { user, amountKopeks, description: options.description ?? null, isShown: options.isShown ?? true },
-      options.key ?? null,
-    );
-  const rowsOf = (userId: number) =>
-    t.app.db.sql<{ type: string; amount: number; method: string; internal: boolean; text: string | null }>(
-      `SELECT type, amount_kopeks AS amount, payment_method AS method, is_internal AS internal, description AS text
-       FROM transactions WHERE user_id = $1::int ORDER BY id`,
-      [userId],
-    );
-  const eventsOf = async (userId: number) =>
-    (
-      await t.app.db.sql<{ type: string; payload: { amount_kopeks: number } }>(
-        "SELECT type, payload FROM domain_events WHERE user_id = $1::int AND type <> 'user.created' ORDER BY id",
-        [userId],
-      )
-    ).map((event) => [event.type, event.payload.amount_kopeks]);
-
-  test('each movement has its row, its event and its entries', async () => {
-    const user = await register();
-    expect((await adjust(user.messengerId!, 10_050, { description: 'gift' })).balanceKopeks).toBe(10_050);
-    expect((await adjust(user.id, -50)).balanceKopeks).toBe(10_000);
-    expect((await adjust(user.id, -4_000, { isShown: false })).balanceKopeks).toBe(6_000);
-    expect(await rowsOf(user.id)).toEqual([
-      { type: 'deposit', amount: 10_050, method: 'manual', internal: false, text: 'gift' },
-      { type: 'withdrawal', amount: -50, method: 'manual', internal: false, text: null },
-      { type: 'withdrawal', amount: -4_000, method: 'manual', internal: true, text: null },
-    ]);
-    expect(await eventsOf(user.id)).toEqual([
-      ['payment.completed', 10_050],
-      ['balance.change', 10_050],
-      ['transaction.created', 50],
-      ['balance.change', -50],
-    ]);
-    expect(await checkLedger(t.app)).toEqual([]);
-  });
-
-  test('refusals move nothing', async () => {
-    const user = await register();
-    await adjust(user.id, 100);
-    await expect(adjust(user.id, -101)).rejects.toMatchObject({ status: 400, detail: 'Insufficient balance' });
-    await expect(adjust(user.id, 0)).rejects.toMatchObject({ status: 400, detail: 'Amount must be non-zero' });
-    await expect(adjust(user.id, Number.MAX_SAFE_INTEGER)).rejects.toMatchObject({ status: 400, detail: 'Amount is too large' });
-    await expect(adjust(999_999, 5)).rejects.toMatchObject({ status: 404, detail: 'User not found' });
-    expect(await rowsOf(user.id)).toHaveLength(1);
-    expect((await readUser(t.app, user.id)).balanceKopeks).toBe(100);
-  });
-
-  test('a key runs once and gives the first answer again', async () => {
-    const user = await register();
-    const key = `key-${unique()}`;
-    const first = await adjust(user.id, 700, { key });
-    await adjust(user.id, 300);
-    expect(await adjust(user.id, 700, { key })).toEqual(first);
-    await expect(adjust(user.id, 701, { key })).rejects.toMatchObject({ status: 422 });
-    expect((await readUser(t.app, user.id)).balanceKopeks).toBe(1_000);
-    await expect(adjust(user.id, -9_999, { key: `${key}-b` })).rejects.toMatchObject({ status: 400 });
-    await adjust(user.id, 9_999);
-    expect((await adjust(user.id, -9_999, { key: `${key}-b` })).balanceKopeks).toBe(1_000);
   });
 });

@@ -22,7 +22,11 @@ function accessOf(environment: Record<string, string>, http: HttpClient): Provid
   const switches = Object.keys(environment).filter((name) => name.endsWith('_ENABLED')) as SettingKey[];
   let nonce = 1_790_000_000n;
   return {
-    ...{ http, settings, proxies: [], callbackNetworks: [], creditsWithoutApi: env.creditsFreekassaWithoutApi },
+    http,
+    settings,
+    proxies: [],
+    callbackNetworks: [],
+    creditsWithoutApi: env.creditsFreekassaWithoutApi,
     isOn: () => switches.length > 0 && switches.every((name) => settings.get(name) === true),
     fake: () => null,
     nextNonce: async () => nonce++,
@@ -88,7 +92,9 @@ export async function recordingServerAccess(
 }
 
 export const failure = (status: number, body: object = {}): LoopbackReply => ({
-  ...{ status, contentType: 'application/json', body: JSON.stringify(body) },
+  status,
+  contentType: 'application/json',
+  body: JSON.stringify(body),
 });
 
 /** The JSON body of a request. */
@@ -99,12 +105,17 @@ export function bodyOf(request: HttpRequest | undefined): Record<string, unknown
 /** An invoice of 1000.50 rubles. */
 export function anInvoice(change: Partial<InvoiceRequest> = {}): InvoiceRequest {
   return {
-    ...{ paymentId: 7, orderId: '0123456789abcdef0123456789abcd', amountKopeks: 100_050, description: 'Service - top-up' },
-    ...{ returnUrls: { result: null, success: null, failed: null }, metadata: {}, ...change },
+    paymentId: 7,
+    orderId: '0123456789abcdef0123456789abcd',
+    amountKopeks: 100_050,
+    description: 'Service - top-up',
+    returnUrls: { result: null, success: null, failed: null },
+    metadata: {},
+    ...change,
   };
 }
 
 /** A callback as the HTTP layer passes it to the adapter. */
 export function aCallback(body: string, change: Partial<ProviderCallback> = {}): ProviderCallback {
-  return { ...{ method: 'POST', headers: {}, rawBody: Buffer.from(body), query: {}, subpath: '', ip: '127.0.0.1' }, ...change };
+  return { method: 'POST', headers: {}, rawBody: Buffer.from(body), query: {}, subpath: '', ip: '127.0.0.1', ...change };
 }

@@ -22,15 +22,17 @@ export function notification(
 ): RawCallback {
   const { user, orderId, paymentId } = fixture.current;
   const fields = {
-    ...{
-      TransactionId: String(FIRST_TRANSACTION + paymentId),
-      Amount: '500.00',
-      Currency: 'RUB',
-      DateTime: '2026-10-02 10:00:00',
-      TestMode: '0',
-    },
-    ...{ Status: 'Completed', OperationType: 'Payment', GatewayName: 'Sandbox' },
-    ...{ InvoiceId: orderId, AccountId: String(user.id), ...change },
+    TransactionId: String(FIRST_TRANSACTION + paymentId),
+    Amount: '500.00',
+    Currency: 'RUB',
+    DateTime: '2026-10-02 10:00:00',
+    TestMode: '0',
+    Status: 'Completed',
+    OperationType: 'Payment',
+    GatewayName: 'Sandbox',
+    InvoiceId: orderId,
+    AccountId: String(user.id),
+    ...change,
   };
   const known = Object.entries(fields).filter((field): field is [string, string] => field[1] !== null);
   const body = new URLSearchParams(known).toString();
@@ -43,16 +45,17 @@ export function notification(
 }
 
 export const aConnection = (change: Partial<CloudpaymentsConnection> = {}): CloudpaymentsConnection => ({
-  ...{ baseUrl: 'https://api.cloudpayments.example', publicId: 'pk_test', apiSecret: 'test_api_secret', currency: 'RUB' },
-  ...{
-    returnUrl: null,
-    isTestTerminal: false,
-    requiresEmail: false,
-    minKopeks: 100,
-    maxKopeks: 10_000_000,
-    proxies: [],
-    allowedNetworks: [],
-  },
+  baseUrl: 'https://api.cloudpayments.example',
+  publicId: 'pk_test',
+  apiSecret: 'test_api_secret',
+  currency: 'RUB',
+  returnUrl: null,
+  isTestTerminal: false,
+  requiresEmail: false,
+  minKopeks: 100,
+  maxKopeks: 10_000_000,
+  proxies: [],
+  allowedNetworks: [],
   ...change,
 });
 
@@ -118,7 +121,11 @@ export const cloudpaymentsCase: ProviderCase = {
   vector: ({ input, expected, keys, header }) =>
     receiveCloudpaymentsCallback(
       {
-        ...{ method: 'POST', subpath: 'pay', query: {}, ip: '127.0.0.1', rawBody: Buffer.from(String(input)) },
+        method: 'POST',
+        subpath: 'pay',
+        query: {},
+        ip: '127.0.0.1',
+        rawBody: Buffer.from(String(input)),
         headers: { [String(header).toLowerCase()]: String(expected) },
       },
       aConnection({ apiSecret: keys.api_secret! }),

@@ -79,7 +79,11 @@ export const cryptobotCase: ProviderCase = {
   vector: ({ input, expected, keys }) =>
     receiveCryptobotCallback(
       {
-        ...{ method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', rawBody: Buffer.from(String(input)) },
+        method: 'POST',
+        subpath: '',
+        query: {},
+        ip: '127.0.0.1',
+        rawBody: Buffer.from(String(input)),
         headers: { [HEADER]: String(expected) },
       },
       { baseUrl: '', token: keys.token!, acceptedAssets: [], expiresInSeconds: 3_600 },

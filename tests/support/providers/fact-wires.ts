@@ -95,7 +95,10 @@ const orderWire = (path: string): FactWire => ({
       const orderId = numberIn(request, 'paymentId');
       const charges = new Map(history.filter((fact) => fact.orderId === orderId).map((fact) => [fact.charge, fact]));
       const orders = [...charges].map(([charge, fact]) => ({
-        ...{ merchant_order_id: orderId, fk_order_id: Number(charge), amount: 500, currency: 'RUB' },
+        merchant_order_id: orderId,
+        fk_order_id: Number(charge),
+        amount: 500,
+        currency: 'RUB',
         status: isReversal(fact) ? 6 : 1,
       }));
       return { type: 'success', pages: 1, orders };
@@ -123,7 +126,8 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
       const body = JSON.stringify({ update_id: history.length, update_type: 'invoice_paid', payload: paid });
       const signature = cryptobotSignature(Buffer.from(body), fixture.secret);
       return {
-        ...{ path: '/cryptobot-webhook', body },
+        path: '/cryptobot-webhook',
+        body,
         headers: { 'content-type': 'application/json', 'crypto-pay-api-signature': signature },
       };
     },
@@ -147,7 +151,9 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
     report: (fixture, history, ours) => {
       const refundsOf = (view: readonly Fact[]) =>
         view.filter(isReversal).map((fact) => ({
-          ...{ id: reversalId(fact), payment_id: fact.invoice, status: 'succeeded' },
+          id: reversalId(fact),
+          payment_id: fact.invoice,
+          status: 'succeeded',
           amount: { value: (backOf(fact) / 100).toFixed(2), currency: 'RUB' },
         }));
       answer(fixture, (request) => {
@@ -159,7 +165,11 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
         const fact = view.at(-1);
         if (!fact) return null;
         return {
-          ...{ id: fact.invoice, status: 'succeeded', paid: true, amount: { value: '500.00', currency: 'RUB' }, test: true },
+          id: fact.invoice,
+          status: 'succeeded',
+          paid: true,
+          amount: { value: '500.00', currency: 'RUB' },
+          test: true,
           recipient: { account_id: fact.merchant ?? ours.merchant },
           metadata: { order_id: fact.orderId },
           ...(refundsOf(view).length > 0 ? { refunded_amount: { value: '1.00', currency: 'RUB' } } : {}),
@@ -232,8 +242,11 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
     report: (fixture, history) => {
       const fact = last(history);
       return wataCallback(fixture, {
-        ...{ transactionId: isReversal(fact) ? reversalId(fact) : fact.charge, kind: isReversal(fact) ? 'Refund' : 'Payment' },
-        ...{ orderId: fact.orderId, paymentLinkId: fact.invoice, amount: (isReversal(fact) ? backOf(fact) : FACT_KOPEKS) / 100 },
+        transactionId: isReversal(fact) ? reversalId(fact) : fact.charge,
+        kind: isReversal(fact) ? 'Refund' : 'Payment',
+        orderId: fact.orderId,
+        paymentLinkId: fact.invoice,
+        amount: (isReversal(fact) ? backOf(fact) : FACT_KOPEKS) / 100,
         ...(isReversal(fact) ? { originalTransactionId: fact.charge } : {}),
         ...(fact.merchant ? { terminalPublicId: fact.merchant } : {}),
       });
@@ -249,8 +262,13 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
       if (!isReversal(fact)) return cloudpaymentsNotification(fixture, 'pay', { ...named, TransactionId: fact.charge });
       return cloudpaymentsNotification(fixture, 'refund', {
         ...named,
-        ...{ TransactionId: reversalId(fact), PaymentTransactionId: fact.charge, OperationType: 'Refund' },
-        ...{ Amount: (backOf(fact) / 100).toFixed(2), Currency: null, Status: null, GatewayName: null },
+        TransactionId: reversalId(fact),
+        PaymentTransactionId: fact.charge,
+        OperationType: 'Refund',
+        Amount: (backOf(fact) / 100).toFixed(2),
+        Currency: null,
+        Status: null,
+        GatewayName: null,
       });
     },
   },

@@ -20,8 +20,18 @@ function claimed(fixture: ProviderFixture, change: Record<string, unknown> = {})
 
 /** A connection for vectors; nothing of it but the key matters to them. */
 const vectorConnection = (apiKey: string) => ({
-  ...{ baseUrl: '', merchantId: '', apiKey, toCurrency: null, network: null, lifetimeSeconds: 3_600, markupPercent: 0 },
-  ...{ callbackUrl: null, returnUrl: null, successUrl: null, proxies: [], allowedNetworks: [] },
+  baseUrl: '',
+  merchantId: '',
+  apiKey,
+  toCurrency: null,
+  network: null,
+  lifetimeSeconds: 3_600,
+  markupPercent: 0,
+  callbackUrl: null,
+  returnUrl: null,
+  successUrl: null,
+  proxies: [],
+  allowedNetworks: [],
 });
 
 /** Heleket (03a section 4). */

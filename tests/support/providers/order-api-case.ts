@@ -94,7 +94,10 @@ export function orderApiCase(options: {
 }): ProviderCase {
   const { method, path, F11, vectors, credentials, realEnvironment = {} } = options;
   return {
-    ...{ method, credentials, realEnvironment, realUrl: 'https://api.fk.life' },
+    method,
+    credentials,
+    realEnvironment,
+    realUrl: 'https://api.fk.life',
     acknowledges: ACKNOWLEDGED,
     reports: ['pay'],
     impossible: {

@@ -76,8 +76,13 @@ export const plategaCase: ProviderCase = {
     const verdict = receivePlategaCallback(
       { method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', rawBody: Buffer.from('{"id":"a"}'), headers },
       {
-        ...{ baseUrl: '', returnUrl: null, failedUrl: null, minKopeks: 0, maxKopeks: 0 },
-        ...{ merchantId: keys.merchant_id!, secret: keys.secret! },
+        baseUrl: '',
+        returnUrl: null,
+        failedUrl: null,
+        minKopeks: 0,
+        maxKopeks: 0,
+        merchantId: keys.merchant_id!,
+        secret: keys.secret!,
       },
     );
     return verdict.accepted;

@@ -85,7 +85,9 @@ export async function aProviderFixture(provider: ProviderCase, options: FixtureO
   const cases = [provider, ...(neighbour ? [neighbour] : [])];
   const fakes = { SANDBOX_PROVIDERS: isReal ? '' : cases.map((prepared) => prepared.method).join(',') };
   const environment = {
-    ...{ ...fakes, ...neighbour?.settings, ...provider.settings },
+    ...fakes,
+    ...neighbour?.settings,
+    ...provider.settings,
     ...(isReal ? provider.realEnvironment : {}),
     ...options.environment,
   };
@@ -153,14 +155,25 @@ export async function aProviderFixture(provider: ProviderCase, options: FixtureO
 
   const store = async ({ method: verb = 'POST', path, headers, body, ip }: RawCallback) => {
     const reply = await server.inject({
-      ...{ method: verb as 'POST', url: path, headers, payload: body },
+      method: verb as 'POST',
+      url: path,
+      headers,
+      payload: body,
       ...(ip ? { remoteAddress: ip } : {}),
     });
     return { status: reply.statusCode, body: reply.body };
   };
 
   const fixture: ProviderFixture = {
-    ...{ t, app, method, server, sandbox, secret: secrets.paymentSecret, open, act, process },
+    t,
+    app,
+    method,
+    server,
+    sandbox,
+    secret: secrets.paymentSecret,
+    open,
+    act,
+    process,
     current: undefined as unknown as PreparedInvoice,
     posted: (action) => posted.get(action) ?? [],
     callbackOf: async (action) => {

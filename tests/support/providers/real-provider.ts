@@ -25,7 +25,9 @@ export function answerRealAddress({ method, realUrl }: ProviderCase, fakeUrl: st
       const rest = request.url.slice(realUrl.length);
       const body = ['GET', 'HEAD'].includes(request.method) ? null : await request.arrayBuffer();
       const { status, headers, ...reply } = await fetch(`${fakeUrl}/${method}${rest}`, {
-        ...{ method: request.method, headers: request.headers, body },
+        method: request.method,
+        headers: request.headers,
+        body,
       }).then(async (answer) => ({ status: answer.status, headers: answer.headers, text: await answer.text() }));
       return new HttpResponse(reply.text, { status, headers: { 'content-type': headers.get('content-type') ?? '' } });
     }),

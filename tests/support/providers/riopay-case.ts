@@ -10,8 +10,15 @@ const WHOLE_SUM = 'the provider has no status for another sum: the payer pays th
 export function reported(fixture: ProviderFixture, change: Record<string, unknown> = {}, secret = fixture.secret): RawCallback {
   const { invoice, orderId } = fixture.current;
   const order = {
-    ...{ id: invoice.id, status: 'COMPLETED', amount: '500', currency: 'RUB', paymentType: 'SBP', externalId: orderId },
-    ...{ shopId: 'sandbox-shop', merchantId: 'sandbox-merchant', isTest: false },
+    id: invoice.id,
+    status: 'COMPLETED',
+    amount: '500',
+    currency: 'RUB',
+    paymentType: 'SBP',
+    externalId: orderId,
+    shopId: 'sandbox-shop',
+    merchantId: 'sandbox-merchant',
+    isTest: false,
   };
   const body = JSON.stringify({ ...order, ...change });
   const headers = { 'content-type': 'application/json', 'x-type': 'ORDER_UPDATE', [HEADER]: riopaySignature(body, secret) };
@@ -60,12 +67,22 @@ export const riopayCase: ProviderCase = {
   vector: ({ input, expected, keys }) =>
     receiveRiopayCallback(
       {
-        ...{ method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', rawBody: Buffer.from(String(input)) },
+        method: 'POST',
+        subpath: '',
+        query: {},
+        ip: '127.0.0.1',
+        rawBody: Buffer.from(String(input)),
         headers: { [HEADER]: String(expected) },
       },
       {
-        ...{ baseUrl: '', token: keys.api_token!, webhookSecret: keys.api_token!, callbackUrl: null },
-        ...{ successUrl: null, failUrl: null, minKopeks: 0, maxKopeks: 0 },
+        baseUrl: '',
+        token: keys.api_token!,
+        webhookSecret: keys.api_token!,
+        callbackUrl: null,
+        successUrl: null,
+        failUrl: null,
+        minKopeks: 0,
+        maxKopeks: 0,
       },
     ).accepted,
 };

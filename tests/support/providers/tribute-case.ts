@@ -16,8 +16,15 @@ export interface DonationChange {
 /** An event about a donation of the current payer, signed with the key of the fake. */
 export function donation(fixture: ProviderFixture, change: DonationChange = {}, key = fixture.secret): RawCallback {
   const payload = {
-    ...{ donation_request_id: 1_042, donation_name: 'Support', period: 'once', amount: 50_000, currency: 'rub' },
-    ...{ anonymously: false, message: '', telegram_user_id: fixture.current.user.messengerId, trb_user_id: 4_321 },
+    donation_request_id: 1_042,
+    donation_name: 'Support',
+    period: 'once',
+    amount: 50_000,
+    currency: 'rub',
+    anonymously: false,
+    message: '',
+    telegram_user_id: fixture.current.user.messengerId,
+    trb_user_id: 4_321,
     ...change.payload,
   };
   const { name = 'new_donation', createdAt = '2026-03-20T01:15:58.33246Z', sentAt = '2026-03-20T01:15:58.542279448Z' } = change;
@@ -36,7 +43,8 @@ export const tributeCase: ProviderCase = {
   pays: async ({ app, sandbox }, amountKopeks) => {
     const user = await aUser(app);
     const reply = await fetch(`${sandbox.server.url}/tribute/donate`, {
-      ...{ method: 'POST', redirect: 'manual' as const },
+      method: 'POST',
+      redirect: 'manual' as const,
       body: new URLSearchParams({ messenger_id: String(user.messengerId), amount: String(amountKopeks / 100) }),
     });
     const id = decodeURIComponent(reply.headers.get('location')!.split('/').at(-1)!);
@@ -96,7 +104,11 @@ export const tributeCase: ProviderCase = {
   vector: ({ input, expected, keys }) =>
     receiveTributeCallback(
       {
-        ...{ method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', rawBody: Buffer.from(String(input)) },
+        method: 'POST',
+        subpath: '',
+        query: {},
+        ip: '127.0.0.1',
+        rawBody: Buffer.from(String(input)),
         headers: { [HEADER]: String(expected) },
       },
       { donateLink: 'https://tribute.example/d', apiKey: keys.api_key! },

@@ -12,9 +12,18 @@ const WHOLE_SUM = 'a link is paid with its sum or not at all';
 export function reported(fixture: ProviderFixture, change: Record<string, unknown> = {}): RawCallback {
   const { invoice, orderId } = fixture.current;
   const body = JSON.stringify({
-    ...{ transactionType: 'SBP', kind: 'Payment', transactionStatus: 'Paid', amount: 500.0, currency: 'RUB', orderId },
-    ...{ transactionId: `7a6a${invoice.id.slice(4)}`, paymentLinkId: invoice.id, paymentTime: '2026-03-01T10:00:00Z' },
-    ...{ terminalPublicId: '3a16a4ef-0000-4000-8000-000000000001', commission: 17.5, email: null },
+    transactionType: 'SBP',
+    kind: 'Payment',
+    transactionStatus: 'Paid',
+    amount: 500.0,
+    currency: 'RUB',
+    orderId,
+    transactionId: `7a6a${invoice.id.slice(4)}`,
+    paymentLinkId: invoice.id,
+    paymentTime: '2026-03-01T10:00:00Z',
+    terminalPublicId: '3a16a4ef-0000-4000-8000-000000000001',
+    commission: 17.5,
+    email: null,
     ...change,
   });
   return { path: '/wata-webhook', headers: { 'content-type': 'application/json', [HEADER]: signAsWata(body) }, body };

@@ -36,7 +36,9 @@ describe('delivery', () => {
         [400, 1],
         [1750, 1],
       ],
-      ...{ lost: 0, doubled: 0, outOfOrder: 0 },
+      lost: 0,
+      doubled: 0,
+      outOfOrder: 0,
     });
   });
 
@@ -102,7 +104,9 @@ describe('event latency', () => {
         [9_000, 1],
       ],
       latenciesFromSending: [[9_500, 2]],
-      ...{ lost: 0, doubled: 0, outOfOrder: 0 },
+      lost: 0,
+      doubled: 0,
+      outOfOrder: 0,
     },
   );
 

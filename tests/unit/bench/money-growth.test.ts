@@ -17,8 +17,15 @@ import {
 const once = (value: number) => ({ median: value, min: value, max: value });
 
 const aRow = (durability: string, connections: number, service: number, bare: number): MoneyGrowthRow => ({
-  ...{ durability, connections, servicePerSecond: once(service), barePerSecond: once(bare), ratio: once(service / bare) },
-  ...{ serviceP99Ms: 40, lockWaits: { samples: 100, share: 0 }, failures: 0, statuses: {} },
+  durability,
+  connections,
+  servicePerSecond: once(service),
+  barePerSecond: once(bare),
+  ratio: once(service / bare),
+  serviceP99Ms: 40,
+  lockWaits: { samples: 100, share: 0 },
+  failures: 0,
+  statuses: {},
 });
 
 describe('growth of money writes', () => {
@@ -90,14 +97,16 @@ describe('waits for a lock', () => {
 
 describe('two instances', () => {
   const clean: TwoInstancesResult = {
-    ...{
-      connections: 32,
-      onePerSecond: once(400),
-      twoPerSecond: once(600),
-      ratio: once(1.5),
-      lockWaits: { samples: 9, share: 0 },
-    },
-    ...{ failures: 0, statuses: {}, answered: 1_000, stored: 1_010, ledgerProblems: 0 },
+    connections: 32,
+    onePerSecond: once(400),
+    twoPerSecond: once(600),
+    ratio: once(1.5),
+    lockWaits: { samples: 9, share: 0 },
+    failures: 0,
+    statuses: {},
+    answered: 1_000,
+    stored: 1_010,
+    ledgerProblems: 0,
   };
 
   test('an answered write that is not stored, a failure and a broken ledger are faults, but an unanswered stored one is none', () => {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger, isoTime } from '../../../src/core/log.ts';
@@ -55,7 +56,7 @@ describe('openLogOutput', () => {
     for (const [index, text] of expected.entries()) {
       if (index % 100 === 99) log.error(text);
       else log.info(text);
-      if (index % 7 === 0) await new Promise(setImmediate);
+      if (index % 7 === 0) await nextTurn();
     }
     await eventually(() => expect(messages()).toHaveLength(expected.length));
     expect(messages()).toEqual(expected);

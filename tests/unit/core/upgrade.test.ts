@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   applySchema,
   type MigrationTarget,
@@ -15,14 +15,13 @@ import { COUNTERS } from '../../domain/core/counter-table.ts';
 import { migrationsFolder } from '../../support/test-database.ts';
 import { SCHEMA_CATALOG } from './schema-catalog.ts';
 
+// Raw SQL of this file: rows of the tables of earlier versions.
 const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'upgrade', 'replaced-migrations.sql');
 
 let files: SchemaFiles;
 /** The migrations of earlier releases, in their order. */
 let earlier: SqlFile[];
 const open: PGlite[] = [];
-
-vi.setConfig({ testTimeout: 120_000 });
 
 beforeAll(async () => {
   files = await readSchemaFiles(migrationsFolder);
@@ -46,22 +45,37 @@ function targetOn(database: PGlite): MigrationTarget {
   };
 }
 
-async function emptyDatabase(): Promise<MigrationTarget> {
+async function newDatabase(): Promise<PGlite> {
   const database = await PGlite.create();
+  open.push(database);
+  return database;
+}
+
+/** Of earlier releases, by the number of their migrations: made once, and copied for each test. */
+const originals = new Map<number, Promise<PGlite>>();
+
+async function copyOf(original: Promise<PGlite>): Promise<MigrationTarget> {
+  const database = (await (await original).clone()) as PGlite;
   open.push(database);
   return targetOn(database);
 }
 
 /** A database as an earlier release left it, with so many of its migrations. */
-async function earlierDatabase(count = earlier.length): Promise<MigrationTarget> {
-  const target = await emptyDatabase();
+function earlierDatabase(count = earlier.length): Promise<MigrationTarget> {
+  if (!originals.has(count)) originals.set(count, makeEarlier(count));
+  return copyOf(originals.get(count)!);
+}
+
+async function makeEarlier(count: number): Promise<PGlite> {
+  const database = await newDatabase();
+  const target = targetOn(database);
   await target.run(`CREATE TABLE schema_migrations (
     name varchar(200) PRIMARY KEY, checksum varchar(64) NOT NULL, applied_at timestamptz(3) NOT NULL DEFAULT now())`);
   for (const migration of earlier.slice(0, count)) {
     await target.run(migration.sql);
     await target.query('INSERT INTO schema_migrations (name, checksum) VALUES ($1, $2)', [migration.name, migration.checksum]);
   }
-  return target;
+  return database;
 }
 
 const catalogOf = async (target: MigrationTarget) =>
@@ -75,7 +89,8 @@ const withTopic = (name: string, sql: string): SchemaFiles => ({
   ],
 });
 
-describe('a database of an earlier release', () => {
+// Migrates several databases, which takes a busy machine minutes.
+describe('a database of an earlier release', { timeout: 600_000 }, () => {
   test('the fixture is what the baseline replaces', () => {
     expect(Object.fromEntries(earlier.map(({ name, checksum }) => [name, checksum]))).toEqual(
       Object.fromEntries(files.replaced.checksums),
@@ -84,7 +99,7 @@ describe('a database of an earlier release', () => {
 
   test('ends with the schema of a new one', async () => {
     const upgraded = await earlierDatabase();
-    const fresh = await emptyDatabase();
+    const fresh = targetOn(await newDatabase());
     const topics = files.topics.map((topic) => `sql/${topic.name}`);
     const names = files.migrations.map((migration) => migration.name);
     expect(await applySchema(upgraded, files)).toEqual([...names, ...topics]);
@@ -224,10 +239,10 @@ INSERT INTO transaction_count_mark (id, through_id, seen_id) VALUES (1, 2, 2);
 INSERT INTO polls (title) VALUES ('Poll');
 INSERT INTO poll_sends (poll_id, target, made_up_to) VALUES (1, 'all', 7)`;
 
-describe('a topic of prisma/sql', () => {
+describe('a topic of prisma/sql', { timeout: 600_000 }, () => {
   let target: MigrationTarget;
   beforeAll(async () => {
-    target = await emptyDatabase();
+    target = targetOn(await newDatabase());
     await applySchema(target, files);
   }, 120_000);
 

@@ -108,12 +108,17 @@ describe('chances', () => {
     }
   });
 
-  test('weights: payout target over value, one for a blank, and below the target nothing is scaled', () => {
-    // T = 1040: 2.08 + 1.04 + 1, which pays 2 · 1040 of 4.12.
-    const prizes = [prize(500), prize(1_000), prize(0)];
-    const chances = probabilitiesOf(prizes, 1_300, 80);
+  // T = 1040: weights of 2.08, 1.04 and 1, which pay 2 · 1040 of 4.12, or 39 % of a spin.
+  const belowTarget = [prize(500), prize(1_000), prize(0)];
+
+  test('the weight is the payout target over the value, and one for a blank', () => {
+    const chances = probabilitiesOf(belowTarget, 1_300, 80);
     expect(chances.map((chance) => chance * 4.12)).toEqual([2.08, 1.04, 1].map((weight) => expect.closeTo(weight, 9)));
-    expect(expectedRtp(prizes, chances, 1_300)).toBeCloseTo((2_080 / 4.12 / 1_300) * 100, 9);
+  });
+
+  test('weights that pay less than the target are not scaled up to it', () => {
+    const chances = probabilitiesOf(belowTarget, 1_300, 80);
+    expect(expectedRtp(belowTarget, chances, 1_300)).toBeCloseTo((2_080 / 4.12 / 1_300) * 100, 9);
   });
 
   test('manual ones stay, 0 means automatic, and a full sum leaves the automatic ones out', () => {

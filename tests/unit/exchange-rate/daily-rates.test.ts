@@ -39,7 +39,7 @@ describe('a rate', () => {
     ['&#57;,1', '1'],
     ['', '1'],
   ])('with value %s of %s units is refused', (value, nominal) => {
-    expect(() => readRate(valute('USD', nominal, value))).toThrow();
+    expect(() => readRate(valute('USD', nominal, value))).toThrow(/^a rate (?:is zero|has no usable)/);
   });
 });
 
@@ -54,12 +54,16 @@ describe('the daily list', () => {
   });
 
   test.each([
-    ['cut', list(valute('USD', '1', '92,1')).slice(0, -10)],
-    ['empty', list()],
-    ['a page', '<html>Error</html>'],
-    ['with a document type', list(valute('USD', '1', '92,1')).replace('<ValCurs', '<!DOCTYPE x [<!ENTITY a "b">]><ValCurs')],
-    ['with a broken rate', list(valute('USD', '1', '92,1'), valute('EUR', '1', 'N/A'))],
-  ])('that is %s is refused as a whole', (_what, xml) => expect(() => readDailyRates(xml)).toThrow());
+    ['cut', list(valute('USD', '1', '92,1')).slice(0, -10), 'no complete list'],
+    ['empty', list(), 'no rates or no day'],
+    ['a page', '<html>Error</html>', 'no complete list'],
+    [
+      'with a document type',
+      list(valute('USD', '1', '92,1')).replace('<ValCurs', '<!DOCTYPE x [<!ENTITY a "b">]><ValCurs'),
+      'no complete list',
+    ],
+    ['with a broken rate', list(valute('USD', '1', '92,1'), valute('EUR', '1', 'N/A')), 'no usable'],
+  ])('that is %s is refused as a whole', (_what, xml, reason) => expect(() => readDailyRates(xml)).toThrow(reason));
 
   test('is read over HTTP as windows-1251', async () => {
     // The bytes of "Доллар" in windows-1251 are no UTF-8.

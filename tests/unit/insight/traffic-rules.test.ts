@@ -37,7 +37,7 @@ describe('06 5: the range', () => {
 
   test('32 whole days are too many, 31 are not', () => {
     expect(dates('2026-02-01', '2026-03-03').periodDays).toBe(30);
-    expect(() => dates('2026-02-01', '2026-03-05')).toThrow();
+    expect(() => dates('2026-02-01', '2026-03-05')).toThrow(expect.objectContaining({ status: 400 }));
   });
 });
 

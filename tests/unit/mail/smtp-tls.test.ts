@@ -30,8 +30,15 @@ async function aServer(kind: 'implicit' | 'starttls'): Promise<SmtpServer> {
 /** @param implicitPort the port of implicit TLS; null = that of the server */
 async function send(server: SmtpServer, allowsSelfSigned: boolean, implicitPort: number, useTls = true): Promise<void> {
   const connection: SmtpConnection = {
-    ...{ kind: 'smtp', host: 'localhost', port: server.port, user: 'u', password: 'secret-password', useTls },
-    ...{ fromEmail: 'no-reply@vpn.example', fromName: 'Service', tls: { implicitPort, allowsSelfSigned } },
+    kind: 'smtp',
+    host: 'localhost',
+    port: server.port,
+    user: 'u',
+    password: 'secret-password',
+    useTls,
+    fromEmail: 'no-reply@vpn.example',
+    fromName: 'Service',
+    tls: { implicitPort, allowsSelfSigned },
   };
   const port = createMailPort({ http: onceHttp(), connection: () => connection });
   open.unshift(port);
@@ -79,7 +86,10 @@ test('certificates are verified by default, 465 is implicit, 587 requires STARTT
   const { smtpTls: tls } = loadEnv({ NODE_ENV: 'test' });
   expect(smtpTlsOptions({ port: 465, useTls: false, tls })).toMatchObject({ secure: true, tls: { rejectUnauthorized: true } });
   expect(smtpTlsOptions({ port: 587, useTls: true, tls })).toMatchObject({
-    ...{ secure: false, requireTLS: true, ignoreTLS: false, tls: { rejectUnauthorized: true } },
+    secure: false,
+    requireTLS: true,
+    ignoreTLS: false,
+    tls: { rejectUnauthorized: true },
   });
   expect(smtpTlsOptions({ port: 25, useTls: false, tls })).toMatchObject({ secure: false, requireTLS: false, ignoreTLS: true });
   const other = loadEnv({ NODE_ENV: 'test', SMTP_IMPLICIT_TLS_PORT: '2465', SMTP_ALLOW_SELF_SIGNED: 'true' }).smtpTls;

@@ -53,7 +53,9 @@ async function sentBy(simulation: Simulation, lanes: number, shares: number): Pr
   const lane = async () => {
     for (let share = 0; share < shares; share++) {
       const times = new ShareTimes(simulation.lease, {
-        ...{ count: PER_SECOND, perSecond: PER_SECOND, maxWaitMs: MAX_WAIT_MS },
+        count: PER_SECOND,
+        perSecond: PER_SECOND,
+        maxWaitMs: MAX_WAIT_MS,
         timer: simulation,
       });
       for (let waitMs = await times.begin(); waitMs > MAX_WAIT_MS; waitMs = await times.begin()) await simulation.sleep(waitMs);

@@ -4,8 +4,16 @@ import type { PaymentReport } from '../../../src/domain/payments/ports.ts';
 import type { Payment } from '../../../src/domain/payments/types.ts';
 
 const credited = {
-  ...{ id: 1, method: 'sandbox', orderId: 'order', externalId: 'invoice', merchantId: null, chargeId: 'charge' },
-  ...{ amountKopeks: 50_000, currency: 'RUB', outcome: 'paid', transactionId: 7 },
+  id: 1,
+  method: 'sandbox',
+  orderId: 'order',
+  externalId: 'invoice',
+  merchantId: null,
+  chargeId: 'charge',
+  amountKopeks: 50_000,
+  currency: 'RUB',
+  outcome: 'paid',
+  transactionId: 7,
 } as Payment;
 const report = (change: Partial<PaymentReport>) =>
   ({

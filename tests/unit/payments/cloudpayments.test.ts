@@ -20,13 +20,25 @@ import { aConnection } from '../../support/providers/cloudpayments-case.ts';
 const form = (fields: Record<string, string>) => parseWireForm(new URLSearchParams(fields).toString())!;
 
 const PAY = {
-  ...{ TransactionId: '1505', Amount: '500.00', Currency: 'RUB', InvoiceId: 'order-1', AccountId: '7' },
-  ...{ Status: 'Completed', OperationType: 'Payment', GatewayName: 'Bank', TestMode: '0', DateTime: '2026-10-02 10:00:00' },
+  TransactionId: '1505',
+  Amount: '500.00',
+  Currency: 'RUB',
+  InvoiceId: 'order-1',
+  AccountId: '7',
+  Status: 'Completed',
+  OperationType: 'Payment',
+  GatewayName: 'Bank',
+  TestMode: '0',
+  DateTime: '2026-10-02 10:00:00',
 };
 
 describe('an order', () => {
   const request: InvoiceRequest = {
-    ...{ paymentId: 1, orderId: 'order-1', amountKopeks: 1_999, description: 'Top-up', payerEmail: 'a@example.com' },
+    paymentId: 1,
+    orderId: 'order-1',
+    amountKopeks: 1_999,
+    description: 'Top-up',
+    payerEmail: 'a@example.com',
     returnUrls: { result: null, success: 'https://shop.example/ok', failed: 'https://shop.example/no' },
     metadata: { user_id: 7, user_messenger_id: null },
   };
@@ -75,8 +87,15 @@ describe('a payment that was found', () => {
   const model = (change: Record<string, unknown> = {}) =>
     parseWireObject(
       JSON.stringify({
-        ...{ TransactionId: 1505, Amount: 500, Currency: 'RUB', InvoiceId: 'order-1', AccountId: '7', TestMode: false },
-        ...{ Status: 'Completed', ConfirmDateIso: '2026-10-02T10:00:05', ...change },
+        TransactionId: 1505,
+        Amount: 500,
+        Currency: 'RUB',
+        InvoiceId: 'order-1',
+        AccountId: '7',
+        TestMode: false,
+        Status: 'Completed',
+        ConfirmDateIso: '2026-10-02T10:00:05',
+        ...change,
       }),
     )!;
 
@@ -118,8 +137,15 @@ describe('a notification', () => {
 
   test('of a payment is paid only when it is Completed and came through a gateway', () => {
     expect(notifiedState(form(PAY), 'pay', false)).toMatchObject({
-      ...{ outcome: 'paid', externalId: 'order-1', orderId: 'order-1', chargeId: '1505', merchantId: '7', amountKopeks: 50_000 },
-      ...{ currency: 'RUB', paidAt: new Date('2026-10-02T10:00:00Z'), isTest: false },
+      outcome: 'paid',
+      externalId: 'order-1',
+      orderId: 'order-1',
+      chargeId: '1505',
+      merchantId: '7',
+      amountKopeks: 50_000,
+      currency: 'RUB',
+      paidAt: new Date('2026-10-02T10:00:00Z'),
+      isTest: false,
     });
     expect(notifiedState(form({ ...PAY, Status: 'Authorized' }), 'pay', false)).toBeNull();
     expect(notifiedState(form({ ...PAY, GatewayName: '' }), 'pay', false)).toBeNull();
@@ -144,7 +170,11 @@ describe('Check', () => {
   function codeOf(known: CheckedOrder | null, change: Record<string, string> = {}): unknown {
     const rawBody = Buffer.from(new URLSearchParams({ ...PAY, GatewayName: '', ...change }).toString());
     const callback: ProviderCallback = {
-      ...{ method: 'POST', subpath: 'check', query: {}, ip: '127.0.0.1', rawBody },
+      method: 'POST',
+      subpath: 'check',
+      query: {},
+      ip: '127.0.0.1',
+      rawBody,
       headers: { 'content-hmac': cloudpaymentsSignature(rawBody, 'test_api_secret').toString('base64') },
     };
     const verdict = receiveCloudpaymentsCallback(callback, aConnection());

@@ -5,7 +5,9 @@ import { aCallback, anInvoice, recordedAccess } from '../../support/providers/ad
 
 const SETTINGS = { CRYPTOBOT_ENABLED: 'true', CRYPTOBOT_API_TOKEN: '1:token', CRYPTOBOT_ASSETS: 'USDT, ton' };
 const CREATED = {
-  ...{ invoice_id: 77, status: 'active', bot_invoice_url: 'https://t.me/CryptoBot?start=x' },
+  invoice_id: 77,
+  status: 'active',
+  bot_invoice_url: 'https://t.me/CryptoBot?start=x',
   expiration_date: '2026-03-02T10:00:00.000Z',
 };
 const bodyOf = (request: HttpRequest | undefined) => JSON.parse(String(request?.body));
@@ -14,11 +16,17 @@ describe('CryptoBot (03a section 3)', () => {
   it('spec 03 H11: asks for the rubles of the invoice, so that no rate of ours decides what is paid or credited', async () => {
     const { access, requests } = recordedAccess(SETTINGS, () => ({ body: { ok: true, result: CREATED } }));
     expect(await cryptobotProvider(access).createInvoice(anInvoice())).toMatchObject({
-      ...{ externalId: '77', paymentUrl: CREATED.bot_invoice_url, status: 'active' },
+      externalId: '77',
+      paymentUrl: CREATED.bot_invoice_url,
+      status: 'active',
       expiresAt: new Date(CREATED.expiration_date),
     });
     expect(bodyOf(requests[0])).toMatchObject({
-      ...{ currency_type: 'fiat', fiat: 'RUB', amount: '1000.50', accepted_assets: 'USDT,TON', payload: anInvoice().orderId },
+      currency_type: 'fiat',
+      fiat: 'RUB',
+      amount: '1000.50',
+      accepted_assets: 'USDT,TON',
+      payload: anInvoice().orderId,
       expires_in: 86_400,
     });
     expect(requests[0]).toMatchObject({ idempotent: false, headers: { 'crypto-pay-api-token': '1:token' } });

@@ -36,7 +36,12 @@ const invoice = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
   ...change,
 });
 const order = (change: Record<string, unknown> = {}) => ({
-  ...{ merchant_order_id: 'a1b2c3', fk_order_id: 123, amount: 198.94, currency: 'RUB', date: '2026-10-02 13:00:00', status: 1 },
+  merchant_order_id: 'a1b2c3',
+  fk_order_id: 123,
+  amount: 198.94,
+  currency: 'RUB',
+  date: '2026-10-02 13:00:00',
+  status: 1,
   ...change,
 });
 const orders = (...list: Record<string, unknown>[]) => ({ body: { type: 'success', pages: 1, orders: list } });
@@ -48,14 +53,25 @@ describe('creating an order', () => {
     const { access, requests } = recordedAccess(SHOP, [CREATED]);
     const created = await freekassaProvider(access).createInvoice(invoice());
     expect(created).toMatchObject({
-      ...{ externalId: '123', paymentUrl: 'https://pay.fk.money/form/123', status: 'pending', merchantId: '7012' },
+      externalId: '123',
+      paymentUrl: 'https://pay.fk.money/form/123',
+      status: 'pending',
+      merchantId: '7012',
       expiresAt: new Date('2026-03-01T11:00:00.000Z'),
     });
     expect(requests[0]).toMatchObject({ method: 'POST', url: 'https://api.fk.life/v1/orders/create', idempotent: false });
     const { signature, ...fields } = bodyOf(requests[0]);
     expect(fields).toEqual({
-      ...{ shopId: 7012, nonce: 1_790_000_000, paymentId: 'a1b2c3', i: 44, email: 'u1@shop.example', ip: '203.0.113.10' },
-      ...{ amount: 198.94, currency: 'RUB', success_url: 'https://c.example/s', failure_url: 'https://c.example/f' },
+      shopId: 7012,
+      nonce: 1_790_000_000,
+      paymentId: 'a1b2c3',
+      i: 44,
+      email: 'u1@shop.example',
+      ip: '203.0.113.10',
+      amount: 198.94,
+      currency: 'RUB',
+      success_url: 'https://c.example/s',
+      failure_url: 'https://c.example/f',
     });
     const { signature: _removed, ...signed } = parseWireObject(String(requests[0]!.body))!;
     expect(signature).toBe(orderSignature(signed, 'fk-api-key'));
@@ -120,7 +136,12 @@ describe('the payment form', () => {
     const created = await freekassaProvider(access).createInvoice(request);
     const url = new URL(created.paymentUrl);
     expect(Object.fromEntries(url.searchParams)).toEqual({
-      ...{ m: '7012', oa: '100.11', currency: 'RUB', o: 'fk_u1', lang: 'ru', em: 'u1@shop.example' },
+      m: '7012',
+      oa: '100.11',
+      currency: 'RUB',
+      o: 'fk_u1',
+      lang: 'ru',
+      em: 'u1@shop.example',
       // V:form
       s: '8a714da1f5c1c5dbca6017a2d4bc9ae1',
     });
@@ -269,9 +290,8 @@ describe('errors', () => {
 });
 
 describe('refunds', () => {
-  const refund: RefundRequest = {
-    ...{ externalId: '123', orderId: 'a1b2c3', chargeId: '124', amountKopeks: 19_894, isWhole: true, idempotencyKey: 'k' },
-  };
+  const ids = { externalId: '123', orderId: 'a1b2c3', chargeId: '124' };
+  const refund: RefundRequest = { ...ids, amountKopeks: 19_894, isWhole: true, idempotencyKey: 'k' };
   const paid = orders(order({ fk_order_id: 124 }));
   const done = orders(order({ fk_order_id: 124, status: 6 }));
 
@@ -308,10 +328,8 @@ describe('notifications', () => {
     const fields = { MERCHANT_ID: '7012', AMOUNT: '198.94', MERCHANT_ORDER_ID: 'a1b2c3', SIGN: sign, ...change };
     return new URLSearchParams(fields).toString();
   };
-  const post = (body: string) => ({
-    ...{ method: 'POST', subpath: '', headers: {}, query: {}, ip: '168.119.157.136' },
-    rawBody: Buffer.from(body),
-  });
+  const request = { method: 'POST', subpath: '', headers: {}, query: {}, ip: '168.119.157.136' };
+  const post = (body: string) => ({ ...request, rawBody: Buffer.from(body) });
   const access = () => recordedAccess(SHOP, [], ['168.119.157.136']).access;
 
   test('only what is signed names the payment', async () => {
@@ -338,7 +356,10 @@ describe('notifications', () => {
   test('it is to be confirmed, and names the charge and our order', () => {
     const provider = freekassaProvider(access());
     expect(provider.readCallback!(signed({ intid: '5' }), '')).toMatchObject({
-      ...{ outcome: 'paid', chargeId: '5', externalId: null, isUnconfirmed: true },
+      outcome: 'paid',
+      chargeId: '5',
+      externalId: null,
+      isUnconfirmed: true,
     });
   });
 });

@@ -8,13 +8,15 @@ const UUID = '62f88b36-a9d5-4fa6-aa26-e040c3dbf26d';
 const ORDER = anInvoice().orderId;
 
 const wireInvoice = (change: object = {}) => ({
-  ...{ uuid: UUID, order_id: ORDER, amount: '1000.50', currency: 'RUB', payment_status: 'check' },
-  ...{
-    payer_amount: '10.00500000',
-    payment_amount: '0.00000000',
-    url: 'https://pay.heleket.com/pay/1',
-    expired_at: 1_772_362_800,
-  },
+  uuid: UUID,
+  order_id: ORDER,
+  amount: '1000.50',
+  currency: 'RUB',
+  payment_status: 'check',
+  payer_amount: '10.00500000',
+  payment_amount: '0.00000000',
+  url: 'https://pay.heleket.com/pay/1',
+  expired_at: 1_772_362_800,
   ...change,
 });
 const answered = (change: object = {}) => ({ body: { state: 0, result: wireInvoice(change) } });
@@ -41,17 +43,26 @@ describe('Heleket: requests', () => {
     const returnUrls = { result: 'https://cabinet.example/r', success: 'https://cabinet.example/s', failed: null };
     const created = await heleketProvider(access).createInvoice(anInvoice({ returnUrls }));
     expect(created).toMatchObject({
-      ...{ externalId: UUID, paymentUrl: 'https://pay.heleket.com/pay/1', status: 'check' },
+      externalId: UUID,
+      paymentUrl: 'https://pay.heleket.com/pay/1',
+      status: 'check',
       expiresAt: new Date('2026-03-01T11:00:00.000Z'),
     });
     const [request] = requests;
     expect(request).toMatchObject({ method: 'POST', url: 'https://api.heleket.com/v1/payment', idempotent: true });
     expect(request!.headers).toMatchObject({ merchant: 'merchant-1', sign: heleketSignature(String(request!.body), KEY) });
     expect(JSON.parse(String(request!.body))).toEqual({
-      ...{ amount: '1000.50', currency: 'RUB', order_id: ORDER, lifetime: 3_600, to_currency: 'USDT', network: 'tron' },
-      ...{ is_payment_multiple: true, accuracy_payment_percent: 0 },
+      amount: '1000.50',
+      currency: 'RUB',
+      order_id: ORDER,
+      lifetime: 3_600,
+      to_currency: 'USDT',
+      network: 'tron',
+      is_payment_multiple: true,
+      accuracy_payment_percent: 0,
       url_callback: 'https://shop.example/heleket-webhook',
-      ...{ url_return: 'https://cabinet.example/r', url_success: 'https://cabinet.example/s' },
+      url_return: 'https://cabinet.example/r',
+      url_success: 'https://cabinet.example/s',
     });
   });
 
@@ -77,7 +88,10 @@ describe('Heleket: requests', () => {
     const { access, requests } = recordedAccess(SETTINGS, () => answered({ payment_status: 'paid' }));
     const provider = heleketProvider(access);
     expect(await provider.fetchStatus({ externalId: UUID, orderId: ORDER })).toMatchObject({
-      ...{ outcome: 'paid', amountKopeks: 100_050, currency: 'RUB', orderId: ORDER },
+      outcome: 'paid',
+      amountKopeks: 100_050,
+      currency: 'RUB',
+      orderId: ORDER,
     });
     await provider.fetchStatus({ externalId: null, orderId: ORDER });
     expect(requests.map(({ body }) => JSON.parse(String(body)))).toEqual([{ uuid: UUID }, { order_id: ORDER }]);

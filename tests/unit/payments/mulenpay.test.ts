@@ -17,21 +17,24 @@ describe('MulenPay: requests', () => {
     const { access, requests } = recordedAccess({ ...SETTINGS, MULENPAY_WEBSITE_URL: 'https://shop.example' }, () => created);
     const description = 'd'.repeat(200);
     expect(await mulenpayProvider(access).createInvoice(anInvoice({ description }))).toMatchObject({
-      ...{ externalId: '777', paymentUrl: 'https://mulenpay.ru/pay/777', status: 'created', expiresAt: null },
+      externalId: '777',
+      paymentUrl: 'https://mulenpay.ru/pay/777',
+      status: 'created',
+      expiresAt: null,
     });
     const [request] = requests;
     // 03a section 0.6: a repeat would create a second payment.
     expect(request).toMatchObject({ method: 'POST', url: 'https://mulenpay.ru/api/v2/payments', idempotent: false });
     expect(request!.headers).toMatchObject({ authorization: 'Bearer api-key', 'content-type': 'application/json' });
     expect(JSON.parse(String(request!.body))).toEqual({
-      ...{ currency: 'rub', amount: '1000.50', uuid: ORDER, shopId: 42, description, language: 'ru' },
+      currency: 'rub',
+      amount: '1000.50',
+      uuid: ORDER,
+      shopId: 42,
+      description,
+      language: 'ru',
       website_url: 'https://shop.example',
-      items: [
-        {
-          ...{ description: 'd'.repeat(128), quantity: 1, price: 1000.5 },
-          ...{ vat_code: 0, payment_subject: 4, payment_mode: 4 },
-        },
-      ],
+      items: [{ description: 'd'.repeat(128), quantity: 1, price: 1000.5, vat_code: 0, payment_subject: 4, payment_mode: 4 }],
       sign: createSignature('1000.50', { shopId: 42, secretKey: SECRET }),
     });
   });
@@ -77,7 +80,12 @@ describe('MulenPay: requests', () => {
   ])('status %i is %s', async (status, word, outcome) => {
     const { access, requests } = recordedAccess(SETTINGS, () => payment({ status }));
     expect(await mulenpayProvider(access).fetchStatus(reference)).toMatchObject({
-      ...{ externalId: '777', orderId: ORDER, status: word, outcome, amountKopeks: 100_050, currency: 'RUB' },
+      externalId: '777',
+      orderId: ORDER,
+      status: word,
+      outcome,
+      amountKopeks: 100_050,
+      currency: 'RUB',
     });
     expect(requests[0]).toMatchObject({ method: 'GET', url: 'https://mulenpay.ru/api/v2/payments/777' });
   });
@@ -122,7 +130,9 @@ describe('MulenPay: callbacks', () => {
 
   it('name our order only: the id of the body is not used', async () => {
     expect(await receive(body)).toMatchObject({
-      ...{ accepted: true, reference: { externalId: null, orderId: ORDER }, eventKey: `${ORDER}:success` },
+      accepted: true,
+      reference: { externalId: null, orderId: ORDER },
+      eventKey: `${ORDER}:success`,
     });
     expect(mulenpayProvider(recordedAccess(SETTINGS).access).readCallback).toBeUndefined();
   });

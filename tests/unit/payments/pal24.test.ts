@@ -22,17 +22,29 @@ describe('PAL24: requests', () => {
     const { access, requests } = recordedAccess(SETTINGS, () => created);
     const invoice = anInvoice({ payerEmail: 'payer@example.com', ...(option ? { option } : {}) });
     expect(await pal24Provider(access).createInvoice(invoice)).toMatchObject({
-      ...{ externalId: BILL, paymentUrl: 'https://pal24.pro/p/1', status: 'NEW', expiresAt: null, merchantId: 'shop-1' },
+      externalId: BILL,
+      paymentUrl: 'https://pal24.pro/p/1',
+      status: 'NEW',
+      expiresAt: null,
+      merchantId: 'shop-1',
     });
     const [request] = requests;
     // 03a section 0.6: a repeat would create a second bill.
     expect(request).toMatchObject({ method: 'POST', url: 'https://pal24.pro/api/v1/bill/create', idempotent: false });
     expect(request!.headers).toMatchObject({
-      ...{ authorization: `Bearer ${TOKEN}`, 'content-type': 'application/x-www-form-urlencoded' },
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/x-www-form-urlencoded',
     });
     expect(Object.fromEntries(new URLSearchParams(String(request!.body)))).toEqual({
-      ...{ amount: '1000.50', shop_id: 'shop-1', order_id: ORDER, description: 'Service - top-up', type: 'normal' },
-      ...{ currency_in: 'RUB', custom: ORDER, payment_method: paymentMethod, payer_email: 'payer@example.com' },
+      amount: '1000.50',
+      shop_id: 'shop-1',
+      order_id: ORDER,
+      description: 'Service - top-up',
+      type: 'normal',
+      currency_in: 'RUB',
+      custom: ORDER,
+      payment_method: paymentMethod,
+      payer_email: 'payer@example.com',
     });
   });
 
@@ -132,7 +144,9 @@ describe('PAL24: postbacks', () => {
   it('of a payment name the order and the bill, and prove nothing themselves', async () => {
     const body = signed(PAYMENT, PAYMENT_SIGNED);
     expect(await receive(body)).toMatchObject({
-      ...{ accepted: true, reference: { externalId: BILL, orderId: ORDER }, eventKey: `${ORDER}:SUCCESS` },
+      accepted: true,
+      reference: { externalId: BILL, orderId: ORDER },
+      eventKey: `${ORDER}:SUCCESS`,
     });
     expect(read(body)).toBeNull();
   });
@@ -154,10 +168,14 @@ describe('PAL24: postbacks', () => {
   it('of a refund prove its amount, by the bill and not by the order, which is not signed', async () => {
     const body = signed(REFUND, REFUND_SIGNED);
     expect(await receive(body)).toMatchObject({
-      ...{ accepted: true, reference: { externalId: BILL, orderId: null }, eventKey: 'refund:R1:SUCCESS' },
+      accepted: true,
+      reference: { externalId: BILL, orderId: null },
+      eventKey: 'refund:R1:SUCCESS',
     });
     expect(read(body)).toMatchObject({
-      ...{ externalId: BILL, orderId: null, outcome: 'pending' },
+      externalId: BILL,
+      orderId: null,
+      outcome: 'pending',
       reversals: [{ reversalId: 'refund:R1', kind: 'refund', amountKopeks: 10_025, currency: 'RUB' }],
     });
     // Whether it is the currency of the payment is not for the adapter to say.

@@ -28,14 +28,22 @@ async function setup(
 }
 
 const request = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
-  ...{ paymentId: 7, orderId: 'abc123', amountKopeks: 50_050, description: 'Top-up', option: '11' },
+  paymentId: 7,
+  orderId: 'abc123',
+  amountKopeks: 50_050,
+  description: 'Top-up',
+  option: '11',
   returnUrls: { result: 'https://c.example/r', success: 'https://c.example/ok', failed: 'https://c.example/no' },
   metadata: { user_id: 5, user_messenger_id: null, user_username: 'ann' },
   ...change,
 });
 
 const callback = (body: string, headers: Record<string, string> = {}): ProviderCallback => ({
-  ...{ method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', rawBody: Buffer.from(body) },
+  method: 'POST',
+  subpath: '',
+  query: {},
+  ip: '127.0.0.1',
+  rawBody: Buffer.from(body),
   headers: { 'x-merchantid': MERCHANT.toUpperCase(), 'x-secret': 'p-secret', ...headers },
 });
 
@@ -43,7 +51,10 @@ describe('Platega adapter (03a section 8)', () => {
   it('creates a transaction with exactly the documented body, and never an id', async () => {
     const { provider, requests } = await setup();
     expect(await provider.createInvoice(request())).toMatchObject({
-      ...{ externalId: 'tx-1', paymentUrl: 'https://pay.example/tx-1', status: 'PENDING', merchantId: MERCHANT },
+      externalId: 'tx-1',
+      paymentUrl: 'https://pay.example/tx-1',
+      status: 'PENDING',
+      merchantId: MERCHANT,
       expiresAt: new Date(RECORDED_NOW.getTime() + 15 * 60_000),
     });
     expect(requests[0]).toMatchObject({ method: 'POST', path: '/transaction/process' });
@@ -147,7 +158,12 @@ describe('Platega adapter (03a section 8)', () => {
       manualControlRequired: count !== 1,
     }));
     const refund = {
-      ...{ externalId: 'tx-1', orderId: 'abc123', chargeId: null, amountKopeks: 50_050, isWhole: true, idempotencyKey: 'k' },
+      externalId: 'tx-1',
+      orderId: 'abc123',
+      chargeId: null,
+      amountKopeks: 50_050,
+      isWhole: true,
+      idempotencyKey: 'k',
     };
     expect(await provider.refund!(refund)).toEqual({ reversalId: 'tx-1:reversed', state: 'pending' });
     expect(requests[0]).toMatchObject({ method: 'POST', path: '/transaction/tx-1/cancel' });
@@ -173,7 +189,9 @@ describe('Platega adapter (03a section 8)', () => {
     expect(
       await provider.receiveCallback(callback('{"id":"tx-1","status":"CONFIRMED","payload":"platega:abc123"}')),
     ).toMatchObject({
-      ...{ accepted: true, reference: { externalId: 'tx-1', orderId: 'abc123' }, eventKey: 'tx-1:CONFIRMED' },
+      accepted: true,
+      reference: { externalId: 'tx-1', orderId: 'abc123' },
+      eventKey: 'tx-1:CONFIRMED',
       reply: { status: 200, body: '{"status":"ok"}' },
     });
     expect(provider.readCallback).toBeUndefined();

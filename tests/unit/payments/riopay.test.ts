@@ -11,8 +11,14 @@ import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts
 import { failure, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/adapter-access.ts';
 
 const ORDER = {
-  ...{ id: 'order-1', status: 'CREATED', amount: '1000.5', currency: 'RUB', externalId: 'abc123' },
-  ...{ paymentLink: 'https://pay.example/order-1', shopId: 's1', merchantId: 'm1' },
+  id: 'order-1',
+  status: 'CREATED',
+  amount: '1000.5',
+  currency: 'RUB',
+  externalId: 'abc123',
+  paymentLink: 'https://pay.example/order-1',
+  shopId: 's1',
+  merchantId: 'm1',
 };
 
 const open: { close(): Promise<void> }[] = [];
@@ -27,7 +33,10 @@ async function setup(answer: Parameters<typeof recordingServerAccess>[0] = () =>
 }
 
 const request = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
-  ...{ paymentId: 7, orderId: 'abc123', amountKopeks: 100_050, description: 'x'.repeat(300) },
+  paymentId: 7,
+  orderId: 'abc123',
+  amountKopeks: 100_050,
+  description: 'x'.repeat(300),
   returnUrls: { result: null, success: 'https://c.example/ok', failed: 'https://c.example/no' },
   metadata: { user_id: 5 },
   ...change,
@@ -35,7 +44,11 @@ const request = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
 
 function callback(body: string, headers: Record<string, string> = {}, signed = body): ProviderCallback {
   return {
-    ...{ method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', rawBody: Buffer.from(body) },
+    method: 'POST',
+    subpath: '',
+    query: {},
+    ip: '127.0.0.1',
+    rawBody: Buffer.from(body),
     headers: { 'x-signature': riopaySignature(signed, RECORDED_SECRET), ...headers },
   };
 }
@@ -44,14 +57,23 @@ describe('RioPay adapter (03a section 13)', () => {
   it('creates an order by PUT with exactly the documented body', async () => {
     const { provider, requests } = await setup();
     expect(await provider.createInvoice(request())).toMatchObject({
-      ...{ externalId: 'order-1', paymentUrl: 'https://pay.example/order-1', status: 'CREATED', merchantId: 'm1/s1' },
+      externalId: 'order-1',
+      paymentUrl: 'https://pay.example/order-1',
+      status: 'CREATED',
+      merchantId: 'm1/s1',
       expiresAt: null,
     });
     expect(requests[0]).toMatchObject({ method: 'PUT', path: '/v1/orders', headers: { 'x-api-token': RECORDED_SECRET } });
     expect(requests[0]!.headers.authorization).toBeUndefined();
     expect(JSON.parse(requests[0]!.body)).toEqual({
-      ...{ amount: '1000.50', currency: 'RUB', externalId: 'abc123', externalUserId: '5', isFeeOnUser: false },
-      ...{ purpose: 'x'.repeat(255), successUrl: 'https://c.example/ok', failUrl: 'https://c.example/no' },
+      amount: '1000.50',
+      currency: 'RUB',
+      externalId: 'abc123',
+      externalUserId: '5',
+      isFeeOnUser: false,
+      purpose: 'x'.repeat(255),
+      successUrl: 'https://c.example/ok',
+      failUrl: 'https://c.example/no',
     });
   });
 
@@ -122,8 +144,15 @@ describe('RioPay adapter (03a section 13)', () => {
   ])('the status %s is %s', (status, outcome, reversals) => {
     const order = parseWireObject(JSON.stringify({ ...ORDER, status, payedAt: '2026-03-01T10:00:00Z', received: '950.5' }))!;
     expect(orderState(order)).toMatchObject({
-      ...{ outcome, reversals, amountKopeks: 100_050, currency: 'RUB', orderId: 'abc123', merchantId: 'm1/s1', isTest: false },
-      ...{ feeKopeks: outcome === 'paid' ? 5_000 : null, paidAt: outcome === 'paid' ? new Date('2026-03-01T10:00:00Z') : null },
+      outcome,
+      reversals,
+      amountKopeks: 100_050,
+      currency: 'RUB',
+      orderId: 'abc123',
+      merchantId: 'm1/s1',
+      isTest: false,
+      feeKopeks: outcome === 'paid' ? 5_000 : null,
+      paidAt: outcome === 'paid' ? new Date('2026-03-01T10:00:00Z') : null,
     });
   });
 
@@ -152,7 +181,8 @@ describe('RioPay adapter (03a section 13)', () => {
     const compact = '{"id":"order-1","status":"COMPLETED","externalId":"abc123"}';
     expect(await provider.receiveCallback(callback(spaced, {}, compact))).toMatchObject({ accepted: true });
     expect(await provider.receiveCallback(callback(compact, {}, spaced))).toMatchObject({
-      ...{ accepted: false, reply: { status: 403, body: 'Error' } },
+      accepted: false,
+      reply: { status: 403, body: 'Error' },
     });
   });
 
@@ -160,7 +190,9 @@ describe('RioPay adapter (03a section 13)', () => {
     const { provider } = await setup();
     const body = '{"id":"refund-1","orderId":"order-1","externalId":"abc123","status":"COMPLETED","amount":"1000.5"}';
     expect(await provider.receiveCallback(callback(body, { 'x-type': 'REFUND_UPDATE' }))).toMatchObject({
-      ...{ accepted: true, reference: { externalId: 'order-1', orderId: 'abc123' }, eventKey: 'refund-1:COMPLETED' },
+      accepted: true,
+      reference: { externalId: 'order-1', orderId: 'abc123' },
+      eventKey: 'refund-1:COMPLETED',
     });
   });
 

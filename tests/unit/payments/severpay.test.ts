@@ -34,15 +34,24 @@ describe('creating an invoice', () => {
     const { access, requests } = recordedAccess({ ...SHOP, SEVERPAY_LIFETIME: '60' }, [CREATED]);
     const provider = severpayProvider(access);
     expect(await provider.createInvoice(invoice())).toMatchObject({
-      ...{ externalId: '123', paymentUrl: 'https://severpay.io/pay/1', status: 'new', merchantId: '101' },
+      externalId: '123',
+      paymentUrl: 'https://severpay.io/pay/1',
+      status: 'new',
+      merchantId: '101',
       expiresAt: new Date(1_790_000_000_000),
     });
     await provider.createInvoice(invoice());
     expect(requests[0]).toMatchObject({ url: 'https://severpay.io/api/merchant/payin/create', idempotent: false });
     const { sign, salt, ...fields } = bodyOf(requests[0]);
     expect(fields).toEqual({
-      ...{ mid: 101, order_id: 'sp_u1', amount: 500.5, currency: 'RUB', client_email: 'u1@shop.example', client_id: '1' },
-      ...{ url_return: 'https://shop.example/back', lifetime: 60 },
+      mid: 101,
+      order_id: 'sp_u1',
+      amount: 500.5,
+      currency: 'RUB',
+      client_email: 'u1@shop.example',
+      client_id: '1',
+      url_return: 'https://shop.example/back',
+      lifetime: 60,
     });
     expect(salt).toMatch(/^[0-9a-f]{32}$/);
     expect(bodyOf(requests[1]).salt).not.toBe(salt);
@@ -132,7 +141,11 @@ describe('asking about an invoice', () => {
 describe('callbacks', () => {
   const sign = (text: string) => createHmac('sha256', TOKEN).update(text).digest('hex');
   const post = (body: string, ip = '8.8.8.8') => ({
-    ...{ method: 'POST', subpath: '', headers: {}, query: {}, ip },
+    method: 'POST',
+    subpath: '',
+    headers: {},
+    query: {},
+    ip,
     rawBody: Buffer.from(body),
   });
   const receive = (body: string, networks: string[] = [], ip?: string) =>

@@ -54,7 +54,12 @@ describe('Stars provider', () => {
   it('gives a whole charge back to the person who paid it', async () => {
     const { provider, refunds } = setup();
     const refund = {
-      ...{ externalId: 'x', orderId: 'x', chargeId: 'charge-1', payerMessengerId: 42, amountKopeks: 13_000, isWhole: true },
+      externalId: 'x',
+      orderId: 'x',
+      chargeId: 'charge-1',
+      payerMessengerId: 42,
+      amountKopeks: 13_000,
+      isWhole: true,
       idempotencyKey: 'k',
     };
     expect(await provider.refund!(refund)).toEqual({ reversalId: 'charge-1', state: 'done' });

@@ -19,7 +19,9 @@ afterEach(async () => {
 async function setup(environment: Record<string, string> = {}) {
   const published: { pem: string | null } = { pem: FIRST.pem };
   const recorded = await recordingServerAccess(() => (published.pem === null ? failure(503) : { value: published.pem }), {
-    ...{ WATA_ENABLED: 'true', WATA_ACCESS_TOKEN: 'w-token', WATA_BASE_URL: '{url}/api/h2h' },
+    WATA_ENABLED: 'true',
+    WATA_ACCESS_TOKEN: 'w-token',
+    WATA_BASE_URL: '{url}/api/h2h',
     ...environment,
   });
   open.push(recorded.server);
@@ -30,14 +32,25 @@ async function setup(environment: Record<string, string> = {}) {
 }
 
 const transaction = (change: object = {}) => ({
-  ...{ kind: 'Payment', transactionId: 'tx-1', transactionStatus: 'Paid', amount: 500, currency: 'RUB', orderId: 'abc123' },
-  ...{ paymentLinkId: 'link-1', terminalPublicId: 'terminal-1', ...change },
+  kind: 'Payment',
+  transactionId: 'tx-1',
+  transactionStatus: 'Paid',
+  amount: 500,
+  currency: 'RUB',
+  orderId: 'abc123',
+  paymentLinkId: 'link-1',
+  terminalPublicId: 'terminal-1',
+  ...change,
 });
 
 function callback(body: object | string = transaction(), { privateKey } = FIRST): ProviderCallback {
   const rawBody = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   return {
-    ...{ method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', rawBody },
+    method: 'POST',
+    subpath: '',
+    query: {},
+    ip: '127.0.0.1',
+    rawBody,
     headers: { 'x-signature': sign('sha512', rawBody, privateKey).toString('base64') },
   };
 }
@@ -48,7 +61,9 @@ describe('callbacks of WATA (03a section 9)', () => {
   it('a paid transaction names our order, or the link where it has none', async () => {
     const { provider, requests } = await setup();
     expect(await provider.receiveCallback(callback())).toMatchObject({
-      ...{ accepted: true, reference: { externalId: null, orderId: 'abc123' }, eventKey: 'payment:tx-1:Paid' },
+      accepted: true,
+      reference: { externalId: null, orderId: 'abc123' },
+      eventKey: 'payment:tx-1:Paid',
       reply: { status: 200, body: '{"status":"ok"}' },
     });
     expect(await provider.receiveCallback(callback(transaction({ orderId: null })))).toMatchObject({
@@ -76,7 +91,8 @@ describe('callbacks of WATA (03a section 9)', () => {
   ])('acknowledges and does not store %s', async (_name, change) => {
     const { provider } = await setup();
     expect(await provider.receiveCallback(callback(transaction(change)))).toMatchObject({
-      ...{ accepted: false, reply: { status: 200, body: '{"status":"ok"}' } },
+      accepted: false,
+      reply: { status: 200, body: '{"status":"ok"}' },
     });
   });
 
@@ -97,7 +113,8 @@ describe('callbacks of WATA (03a section 9)', () => {
     const { headers, ...received } = callback();
     for (const signature of [` ${headers['x-signature']}`, `${headers['x-signature']}=`, 'ÿ', '!']) {
       expect(await provider.receiveCallback({ ...received, headers: { 'x-signature': signature } })).toMatchObject({
-        ...{ accepted: false, reply: { status: 401 } },
+        accepted: false,
+        reply: { status: 401 },
       });
     }
     expect(requests).toHaveLength(0);
@@ -108,7 +125,9 @@ describe('callbacks of WATA (03a section 9)', () => {
     expect(provider.signsForAllMerchants).toBe(true);
     const read = (change: object) => provider.readCallback!(JSON.stringify(transaction(change)), '');
     expect(read({ paymentLinkId: 'link-of-another-merchant' })).toMatchObject({
-      ...{ externalId: 'link-of-another-merchant', merchantId: 'terminal-1', chargeId: 'tx-1' },
+      externalId: 'link-of-another-merchant',
+      merchantId: 'terminal-1',
+      chargeId: 'tx-1',
     });
     expect(read({ paymentLinkId: null })).toMatchObject({ externalId: null, chargeId: 'tx-1' });
     const refund = { kind: 'Refund', terminalPublicId: 'terminal-2', currency: 'USD', originalTransactionId: 'tx-0' };

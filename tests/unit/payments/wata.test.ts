@@ -28,27 +28,47 @@ async function setup(
 }
 
 const request = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
-  ...{ paymentId: 7, orderId: 'abc123', amountKopeks: 50_050, description: 'Top-up' },
+  paymentId: 7,
+  orderId: 'abc123',
+  amountKopeks: 50_050,
+  description: 'Top-up',
   returnUrls: { result: null, success: 'https://c.example/ok', failed: 'https://c.example/no' },
   metadata: { user_id: 5 },
   ...change,
 });
 
 const transaction = (change: object = {}) => ({
-  ...{ id: 'tx-1', kind: 'Payment', status: 'Paid', amount: 500.5, currency: 'RUB', orderId: 'abc123', totalCommission: 10.5 },
-  ...{ paymentLinkId: 'link-1', terminalPublicId: 'terminal-1', paymentTime: '2026-03-01T10:00:00Z', ...change },
+  id: 'tx-1',
+  kind: 'Payment',
+  status: 'Paid',
+  amount: 500.5,
+  currency: 'RUB',
+  orderId: 'abc123',
+  totalCommission: 10.5,
+  paymentLinkId: 'link-1',
+  terminalPublicId: 'terminal-1',
+  paymentTime: '2026-03-01T10:00:00Z',
+  ...change,
 });
 
 describe('WATA adapter: links (03a section 9)', () => {
   it('creates a link with exactly the documented body', async () => {
     const { provider, requests } = await setup(undefined, { ...ON, WATA_LINK_TTL_MINUTES: '60' });
     expect(await provider.createInvoice(request())).toMatchObject({
-      ...{ externalId: 'link-1', paymentUrl: 'https://pay.example/link-1', status: 'Opened', merchantId: 'terminal-1' },
+      externalId: 'link-1',
+      paymentUrl: 'https://pay.example/link-1',
+      status: 'Opened',
+      merchantId: 'terminal-1',
     });
     expect(requests[0]).toMatchObject({ method: 'POST', path: '/api/h2h/links', headers: { authorization: 'Bearer w-token' } });
     expect(JSON.parse(requests[0]!.body)).toEqual({
-      ...{ type: 'OneTime', amount: 500.5, currency: 'RUB', description: 'Top-up', orderId: 'abc123' },
-      ...{ successRedirectUrl: 'https://c.example/ok', failRedirectUrl: 'https://c.example/no' },
+      type: 'OneTime',
+      amount: 500.5,
+      currency: 'RUB',
+      description: 'Top-up',
+      orderId: 'abc123',
+      successRedirectUrl: 'https://c.example/ok',
+      failRedirectUrl: 'https://c.example/no',
       expirationDateTime: '2026-03-01T11:00:00.000Z',
     });
   });
@@ -136,8 +156,16 @@ describe('WATA adapter: questions (03a section 9)', () => {
     const items = [transaction({ id: 'tx-0', status: 'Declined' }), transaction(), transaction({ id: 'x', orderId: 'another' })];
     const { provider, requests } = await setup(() => ({ items }));
     expect(await provider.fetchStatus(reference)).toMatchObject({
-      ...{ externalId: 'link-1', outcome: 'paid', amountKopeks: 50_050, currency: 'RUB', chargeId: 'tx-1', orderId: 'abc123' },
-      ...{ merchantId: 'terminal-1', feeKopeks: 1_050, paidAt: new Date('2026-03-01T10:00:00Z'), reversals: [] },
+      externalId: 'link-1',
+      outcome: 'paid',
+      amountKopeks: 50_050,
+      currency: 'RUB',
+      chargeId: 'tx-1',
+      orderId: 'abc123',
+      merchantId: 'terminal-1',
+      feeKopeks: 1_050,
+      paidAt: new Date('2026-03-01T10:00:00Z'),
+      reversals: [],
     });
     expect(requests[0]).toMatchObject({ method: 'GET', path: '/api/h2h/v2/transactions' });
     expect(requests[0]!.query.get('orderId')).toBe('abc123');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startOfDay } from '../../../src/core/clock.ts';
+import { ValidationError } from '../../../src/core/errors.ts';
 import {
   activationRefusal,
   codeOfSource,
@@ -100,7 +101,8 @@ test('days begin at midnight UTC', () => {
 describe('promo group values (spec 04 section 8.4)', () => {
   test('percentages of periods are clamped, periods are days', () => {
     expect(periodDiscountsOf({ 30: 101, 90: -1, 360: 100 })).toEqual({ 30: 100, 90: 0, 360: 100 });
-    for (const days of ['0', '-30', 'month', '1.5', '030', '']) expect(() => periodDiscountsOf({ [days]: 1 })).toThrow();
+    for (const days of ['0', '-30', 'month', '1.5', '030', ''])
+      expect(() => periodDiscountsOf({ [days]: 1 })).toThrow(ValidationError);
   });
 
   test('a threshold of 0 means none', () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FanOut, type Listener } from '../../../src/realtime/feed.ts';
 
@@ -38,7 +39,6 @@ function joined(firstFrame = fanOut.next): TestListener {
 const publish = (...frames: string[]) => {
   for (const frame of frames) fanOut.publish(Buffer.from(frame));
 };
-const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the fan-out', () => {
   it('sends frames that were published together in one write, in their order', async () => {
@@ -100,7 +100,7 @@ describe('the fan-out', () => {
   it('serves a long list in slices, where who joins between them receives only later frames, and who has left nothing', async () => {
     const all = Array.from({ length: 2 * SLICE + 1 }, () => joined());
     publish('a');
-    await turn();
+    await nextTurn();
     expect(all.map(({ text }) => text).filter((text) => text === 'a')).toHaveLength(SLICE);
     const gone = all[2 * SLICE]!;
     clients.delete(gone);

@@ -8,7 +8,10 @@ import {
 } from '../../../src/domain/referrals/withdrawals/rules.ts';
 
 const sums = (balanceKopeks: number, earnedKopeks: number, withdrawnKopeks = 0, pendingKopeks = 0) => ({
-  ...{ balanceKopeks, earnedKopeks, withdrawnKopeks, pendingKopeks },
+  balanceKopeks,
+  earnedKopeks,
+  withdrawnKopeks,
+  pendingKopeks,
 });
 const terms = { isEnabled: true, isReferralOnly: true, minAmountKopeks: 100_000, cooldownDays: 30, isTestMode: false };
 const now = new Date('2026-05-01T12:00:00Z');
@@ -34,9 +37,7 @@ describe('refusals in their order (spec 03 section 6)', () => {
   test('off comes before too little, too little before the pause, the pause before a pending request', () => {
     const worst = { ...facts, availableTotalKopeks: 0, last: last('pending', 1) };
     expect(refusalOfRequest({ ...worst, terms: { ...terms, isEnabled: false } })).toEqual({ reason: 'withdrawal_off' });
-    expect(refusalOfRequest(worst)).toEqual({
-      ...{ reason: 'withdrawal_below_minimum', minimumKopeks: 100_000, availableKopeks: 0 },
-    });
+    expect(refusalOfRequest(worst)).toEqual({ reason: 'withdrawal_below_minimum', minimumKopeks: 100_000, availableKopeks: 0 });
     expect(refusalOfRequest({ ...worst, availableTotalKopeks: 100_000 })).toEqual({ reason: 'withdrawal_cooldown', days: 29 });
     expect(refusalOfRequest({ ...facts, last: last('pending', 30) })).toEqual({ reason: 'withdrawal_pending' });
     expect(refusalOfRequest(facts)).toBeNull();
@@ -81,8 +82,14 @@ describe('refusals in their order (spec 03 section 6)', () => {
 
 describe('risk score (spec 03 section 6)', () => {
   const calm: RiskFacts = {
-    ...{ earnedKopeks: 50_000, depositsKopeks: 0, spendingKopeks: 0, referralCount: 3, payingReferrals: 2 },
-    ...{ frequentReferrals: 0, largeReferrals: 0, weekEarningsCount: 20 },
+    earnedKopeks: 50_000,
+    depositsKopeks: 0,
+    spendingKopeks: 0,
+    referralCount: 3,
+    payingReferrals: 2,
+    frequentReferrals: 0,
+    largeReferrals: 0,
+    weekEarningsCount: 20,
   };
   test.each<[string, Partial<RiskFacts>, number]>([
     ['nothing', {}, 0],

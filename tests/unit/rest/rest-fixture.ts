@@ -157,7 +157,10 @@ export const thingRouter = t.router({
       .output(z.custom<FileReply>())
       .query(() =>
         fileReply({
-          ...{ filename: 'a.csv', contentType: 'text/csv', body: Buffer.from('a;b'), etag: '"v1"' },
+          filename: 'a.csv',
+          contentType: 'text/csv',
+          body: Buffer.from('a;b'),
+          etag: '"v1"',
           headers: { 'cache-control': 'public, max-age=60' },
         }),
       ),

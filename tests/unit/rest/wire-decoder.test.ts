@@ -130,7 +130,7 @@ describe('findJsonFault', () => {
     ['01', 1],
     ["{'a':1}", 1],
   ])('%j', (text, position) => {
-    expect(() => JSON.parse(text)).toThrow();
+    expect(() => JSON.parse(text)).toThrow(SyntaxError);
     expect(findJsonFault(text).position).toBe(position);
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { brokenRules } from '../../../scripts/check-tests.ts';
 import { DIFFERS, filesForBothDatabases, ON_A_DATABASE, testFilesOf } from '../../../scripts/test-plan.mjs';
 
+// Raw SQL of this file: lines for the check, which reads this file too: what no comment explains is put together from two parts.
 describe('the style of tests', () => {
   it('finds a semicolon in the name of a test, also of a table and of a group', () => {
     // The check reads this file too, so ¦ stands for the semicolon.
@@ -20,12 +21,29 @@ describe('the style of tests', () => {
   it('finds rows that no builder makes, spread literals and errors without a name', () => {
     const source = [
       'await sql("INSERT INTO users (id) VALUES (1)");',
-      'const a = { ...{ b: 1, c: 2 }, ...rest };',
-      'expect(f).toThrow();',
+      'const a = { ..' + '.{ b: 1, c: 2 }, ...rest };',
+      'expect(f).toThrow(' + ');',
       "expect(f).toThrow('not found');",
       'expect(f).not.toThrow();',
     ].join('\n');
     expect(brokenRules(source)).toMatchObject({ 'raw INSERT': [1], 'spread literal': [2], 'bare toThrow': [3] });
+  });
+
+  it('takes SQL for which a comment gives the reason, up to the next empty line', () => {
+    const source = [
+      '// Raw SQL: the guard refuses it.',
+      'await sql("INSERT INTO users (id) VALUES (1)");',
+      'await sql("SELECT 1 FROM domain_events");',
+      '',
+      'await sql("INSERT INTO users (id) VALUES (2)");',
+      'await sql("SELECT 1 FROM domain_events");',
+    ].join('\n');
+    expect(brokenRules(source)).toMatchObject({ 'raw INSERT': [5], 'events by SQL': [6] });
+  });
+
+  it('takes all SQL of a file whose comment says so', () => {
+    const source = '// Raw SQL of this file: old tables.\n\nsql("INSERT INTO a VALUES (1)");\n\nsql("INSERT INTO b VALUES (1)");';
+    expect(brokenRules(source)['raw INSERT']).toEqual([]);
   });
 });
 

@@ -31,7 +31,10 @@ async function aServer(): Promise<{ url: string; asked: string[] }> {
 
 async function aProxy(target: string, lostAfter: number, lost: string[] = []): Promise<FaultyProxy> {
   const proxy = await startFaultyProxy({
-    ...{ target, random: createRandom(1), shares: NONE, maxDelayMs: 0 },
+    target,
+    random: createRandom(1),
+    shares: NONE,
+    maxDelayMs: 0,
     once: { isOnce: (path) => path.endsWith('/refunds'), lostAfter },
     loses: (path, carryOut) => {
       lost.push(path);
@@ -91,7 +94,11 @@ describe('the proxy of the drill', () => {
 test('the courier keeps the callbacks of a provider in trouble until they are delivered late', async () => {
   const { url, asked } = await aServer();
   const courier = createCourier({
-    ...{ random: createRandom(1), targets: () => [url], doubledShare: 0, maxDelayMs: 0, maxLateDelayMs: 0 },
+    random: createRandom(1),
+    targets: () => [url],
+    doubledShare: 0,
+    maxDelayMs: 0,
+    maxLateDelayMs: 0,
     lateShare: (path) => (path.startsWith('/wata') ? 1 : 0),
   });
   closes.push(async () => courier.close());

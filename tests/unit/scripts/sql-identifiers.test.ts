@@ -3,6 +3,7 @@ import { sqlFunctions } from '../../../scripts/checks/sql-functions.ts';
 import { type KnownSql, unknownNames } from '../../../scripts/checks/sql-identifiers.ts';
 import { SQL_FUNCTIONS, SQL_WORDS } from '../../../scripts/checks/sql-words.ts';
 
+// Raw SQL of this file: texts for the reader of SQL.
 const known: KnownSql = {
   tables: new Map([
     ['users', new Set(['id', 'user_name', 'tariff_id', 'notes'])],

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { writtenTables } from '../../../scripts/checks/sql-writes.ts';
 import { moduleOfFile } from '../../../scripts/table-owners.ts';
 
+// Raw SQL of this file: texts for the reader of SQL.
 const tables = (text: string): (string | null)[] => writtenTables(text).map(({ table }) => table);
 
 describe('writtenTables', () => {

@@ -65,7 +65,10 @@ describe('settings store', () => {
     const rows = ['CABINET_EMAIL_AUTH_ENABLED', 'CABINET_EMAIL_VERIFICATION_ENABLED'].map((key) => ({ key, value: 'false' }));
     settings.applyOverrides(rows);
     expect(settings.describe('CABINET_EMAIL_AUTH_ENABLED')).toEqual({
-      ...{ original: true, current: false, hasOverride: true, fromEnvironment: true },
+      original: true,
+      current: false,
+      hasOverride: true,
+      fromEnvironment: true,
     });
     expect(settings.describe('CABINET_EMAIL_VERIFICATION_ENABLED')).toMatchObject({ current: true, hasOverride: false });
     settings.applyOne('CABINET_EMAIL_AUTH_ENABLED', null);

@@ -177,8 +177,11 @@ describe('tariff options', () => {
     const tariff = aTariff({ id: 1, deviceLimit: 1, devicePriceKopeks: 5000, periodPrices: { 30: 30_000 } });
     const [option] = tariffsOf([tariff], { subscription: aSubscription({ tariffId: 1, deviceLimit: 3 }), user: buyer() });
     expect(option?.periods[0]).toMatchObject({
-      ...{ base_tariff_price_kopeks: 30_000, base_tariff_price_label: '300 ₽' },
-      ...{ extra_devices_count: 2, extra_devices_cost_kopeks: 10_000, extra_devices_cost_label: '100 ₽' },
+      base_tariff_price_kopeks: 30_000,
+      base_tariff_price_label: '300 ₽',
+      extra_devices_count: 2,
+      extra_devices_cost_kopeks: 10_000,
+      extra_devices_cost_label: '100 ₽',
       price_kopeks: 27_000 + 8_000,
     });
   });

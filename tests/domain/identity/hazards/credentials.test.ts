@@ -1,4 +1,5 @@
 /** Hazards of spec 01 section 19 about credentials, each by the use cases that clients reach. */
+
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
@@ -25,6 +26,7 @@ import { merge, setUser } from '../../../support/merge-samples.ts';
 import { rowOf } from '../../../support/sale-samples.ts';
 import { testApp } from '../../../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../../../support/test-sandbox.ts';
+import { userChanges } from '../../../support/user-requests.ts';
 import {
   actorOf,
   aMessengerAccount,
@@ -41,8 +43,11 @@ beforeAll(async () => {
 });
 
 const registration = (email: string, password = PASSWORD) => ({
-  ...{ email, password, firstName: null },
-  ...{ language: 'ru', referralCode: null },
+  email,
+  password,
+  firstName: null,
+  language: 'ru',
+  referralCode: null,
 });
 /** The service, where something happens right after its first statement with these words. */
 function meanwhile(words: string, act: () => Promise<unknown>): App {
@@ -150,10 +155,6 @@ describe('spec 01 H2: no credentials for an existing account', () => {
 
 describe('spec 01 H8: sessions end with what they rested on', () => {
   const admin: AdminActor = { kind: 'admin', userId: 2_000_000_000, level: 1_000, isConfigAdmin: true };
-  const NO_CHANGE = {
-    ...{ username: null, firstName: null, lastName: null, language: null, status: null, promoGroupId: null },
-    ...{ referralCode: null, hasHadPaidSubscription: null, hasMadeFirstTopup: null },
-  };
   const endings: Record<string, (account: Awaited<ReturnType<typeof aVerifiedAccount>>) => Promise<unknown>> = {
     'a password reset': async ({ email }) => {
       await mailPasswordReset(app, email);
@@ -165,7 +166,7 @@ describe('spec 01 H8: sessions end with what they rested on', () => {
     },
     blocking: ({ id }) => changeUserStatus(app, admin, id, 'blocked', null),
     'blocking over the Web API': ({ id }) =>
-      updateUser(app, { kind: 'token', tokenId: 1, name: 'test' }, id, { ...NO_CHANGE, status: 'blocked' }),
+      updateUser(app, { kind: 'token', tokenId: 1, name: 'test' }, id, userChanges({ status: 'blocked' })),
     'soft deletion': ({ id }) => changeUserStatus(app, admin, id, 'deleted', null),
     'merging into another account': async ({ id }) => {
       const primary = await aMessengerAccount(app);
@@ -262,7 +263,9 @@ describe('spec 01 H13: one address is one account, however it is written', () =>
 
 describe('spec 01 H26: sessions have a key of their own', () => {
   const production = {
-    ...{ NODE_ENV: 'production', DATABASE_URL: 'postgresql://db.internal/subscriptions', BOT_TOKEN: TEST_BOT_TOKEN },
+    NODE_ENV: 'production',
+    DATABASE_URL: 'postgresql://db.internal/subscriptions',
+    BOT_TOKEN: TEST_BOT_TOKEN,
   };
   const problemsOf = (environment: Record<string, string>): readonly string[] => {
     try {

@@ -35,7 +35,10 @@ beforeAll(async () => {
   const { app } = t;
   secret = (await workerSandbox()).secrets.webhookSecret;
   const created = await createHttpServer({
-    ...{ observeRefusal, app, metrics: createMetrics(), callbackRoute: callbackRoute(app) },
+    observeRefusal,
+    app,
+    metrics: createMetrics(),
+    callbackRoute: callbackRoute(app),
     extend: (instance) => registerCallbackRoutes(instance, app),
   });
   server = created.fastify;
@@ -65,7 +68,9 @@ async function anInvoice(app: App = t.app): Promise<Invoice> {
 function paidUpdate({ user, link }: Invoice, headers: Record<string, string> = {}, padding = '') {
   const charge = { telegram_payment_charge_id: `charge-${unique()}`, provider_payment_charge_id: '' };
   const message = {
-    ...{ message_id: unique(), date: 1_790_000_000, chat: { id: user.messengerId, type: 'private', first_name: 'P' } },
+    message_id: unique(),
+    date: 1_790_000_000,
+    chat: { id: user.messengerId, type: 'private', first_name: 'P' },
     from: { id: user.messengerId, is_bot: false, first_name: 'P' },
     successful_payment: { currency: 'XTR', total_amount: link.stars, invoice_payload: link.payload, ...charge },
   };

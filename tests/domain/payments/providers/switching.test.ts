@@ -44,7 +44,11 @@ async function expectNoNewPayments({ app, server, method }: ProviderFixture, pat
   await expect(topup).rejects.toMatchObject({ status: 400, detail: 'Invalid or unavailable payment method' });
   await expect(
     app.ports.payments.byMethod(method)!.createInvoice({
-      ...{ paymentId: 1, orderId: 'order-while-off', amountKopeks: AMOUNT, description: 'Top-up', metadata: {} },
+      paymentId: 1,
+      orderId: 'order-while-off',
+      amountKopeks: AMOUNT,
+      description: 'Top-up',
+      metadata: {},
       returnUrls: { result: null, success: null, failed: null },
     }),
   ).rejects.toMatchObject({ name: 'ProviderError' });

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { addDays, MINUTE_MS, SECOND_MS } from '../../../../src/core/clock.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
+import { defaultGroupId } from '../../../support/builders.ts';
 import { aSubscription, NETHERLANDS, type ProvisioningTest, readRow, withPort } from '../../../support/provisioning-setup.ts';
 import { topUp } from '../../../support/sale-samples.ts';
+import { storeRow } from '../../../support/stored-rows.ts';
 import { aServer, everything, inStep, push, run, startEmpty, usersOf } from './setup.ts';
 
 async function uuidOf(t: ProvisioningTest, id: number): Promise<string> {
@@ -18,10 +20,7 @@ describe('accounts whose panel user is absent', () => {
     const [trial] = await inStep(t, 1, { isTrial: true });
     const paid = linked[0]!;
     for (const { id } of [paid, trial!]) {
-      await t.app.db.sql('INSERT INTO subscription_servers (subscription_id, server_squad_id) VALUES ($1::int, $2::int)', [
-        id,
-        server,
-      ]);
+      await storeRow(t.app, 'SubscriptionServer', { subscriptionId: id, serverSquadId: server });
       await t.adapter.deleteUser(await uuidOf(t, id));
     }
     const end = (await readRow(t.app, paid.id)).endDate;
@@ -195,15 +194,15 @@ describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
     it('balances never change, and accounts with an e-mail only are not absent', async () => {
       const t = await startEmpty();
       const linked = await inStep(t, 10);
-      const [mail] = await t.app.db.sql<{ id: number }>(
-        `INSERT INTO users (auth_type, email, email_verified, referral_code, promo_group_id)
-       VALUES ('email', $1, true, $1, (SELECT id FROM promo_groups WHERE is_default)) RETURNING id`,
-        [`only${linked[0]!.id}@x.io`],
-      );
-      await t.app.db.sql(
-        "INSERT INTO subscriptions (user_id, status, end_date, created_at) VALUES ($1::int, 'active', $2::timestamptz, $3::timestamptz)",
-        [mail!.id, addDays(t.clock.now(), 9), t.clock.now()],
-      );
+      const email = `only${linked[0]!.id}@x.io`;
+      const promoGroupId = await defaultGroupId(t.app);
+      const mail = await storeRow(t.app, 'User', { authType: 'email', email, emailVerified: true, promoGroupId });
+      await storeRow(t.app, 'Subscription', {
+        userId: mail.id,
+        status: 'active',
+        endDate: addDays(t.clock.now(), 9),
+        createdAt: t.clock.now(),
+      });
       await topUp(t.app, linked[0]!.user.id, 5000);
       t.clock.advance(SECOND_MS);
       await t.adapter.deleteUser(await uuidOf(t, linked[0]!.id));
@@ -214,7 +213,7 @@ describe.each(['cleanup', 'statuses', 'from_panel'] as const)(
       const before = await money();
       expect((await run(t.app, kind, mode)).counts.deleted).toBe(1);
       expect(await money()).toEqual(before);
-      const [row] = await t.app.db.sql('SELECT status FROM subscriptions WHERE user_id = $1::int', [mail!.id]);
+      const [row] = await t.app.db.sql('SELECT status FROM subscriptions WHERE user_id = $1::int', [mail.id]);
       expect(row).toEqual({ status: 'active' });
     });
   },

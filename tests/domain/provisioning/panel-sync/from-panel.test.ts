@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addDays, DAY_MS, SECOND_MS } from '../../../../src/core/clock.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
-import { aUser, unique } from '../../../support/builders.ts';
+import { aUser, defaultGroupId, unique } from '../../../support/builders.ts';
 import {
   aSubscription,
   GB,
@@ -11,6 +11,8 @@ import {
   readRow,
   withPort,
 } from '../../../support/provisioning-setup.ts';
+import { recordedEvents } from '../../../support/recorded-events.ts';
+import { storeRow } from '../../../support/stored-rows.ts';
 import { aServer, everything, inStep, push, run, startEmpty } from './setup.ts';
 
 async function aPanelUser(t: ProvisioningTest, fields: Partial<Parameters<ProvisioningTest['adapter']['createUser']>[0]> = {}) {
@@ -33,12 +35,11 @@ describe('from the panel', () => {
     const made = await aPanelUser(t, { messengerId, description: 'Bot user: Ivan Petrov @ivan_p' });
     const result = await run(t.app, 'from_panel', 'all');
     expect(result).toMatchObject({ status: 'completed', counts: { created: 1, updated: 0, deleted: 0, errors: 0, listed: 1 } });
-    const [user] = await t.app.db.sql(
+    const [user] = await t.app.db.sql<{ id: number }>(
       `SELECT u.id, u.first_name, u.last_name, u.username, u.language, u.vpnpanel_uuid, s.status, s.is_trial, s.end_date,
          s.traffic_limit_gb, s.device_limit, s.connected_squads, s.vpnpanel_short_uuid, s.subscription_url, s.provision_state,
          (SELECT count(*)::int FROM subscription_servers l WHERE l.subscription_id = s.id) AS links,
-         (SELECT count(*)::int FROM user_promo_groups g WHERE g.user_id = u.id) AS groups,
-         (SELECT count(*)::int FROM domain_events e WHERE e.type = 'user.created' AND (e.payload->>'user_id')::int = u.id) AS events
+         (SELECT count(*)::int FROM user_promo_groups g WHERE g.user_id = u.id) AS groups
        FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.messenger_id = $1::bigint`,
       [messengerId],
     );
@@ -59,8 +60,9 @@ describe('from the panel', () => {
       provisionState: 'synced',
       links: 1,
       groups: 1,
-      events: 1,
     });
+    const created = await recordedEvents(t.app, 'user.created');
+    expect(created.filter((event) => event.user_id === user!.id)).toHaveLength(1);
     // The list is forgotten with the run's end.
     expect(await t.app.db.sql('SELECT 1 AS left_over FROM panel_sync_users')).toEqual([]);
   });
@@ -129,7 +131,10 @@ describe('from the panel', () => {
       return row;
     };
     const facts = ({ uuid, shortUuid, subscriptionUrl, expireAt }: Awaited<ReturnType<typeof aPanelUser>>) => ({
-      ...{ uuid, shortUuid, subscriptionUrl, expireAt },
+      uuid,
+      shortUuid,
+      subscriptionUrl,
+      expireAt,
     });
 
     it('of one batch the one with the messenger id is applied, with all its values', async () => {
@@ -170,11 +175,12 @@ describe('from the panel', () => {
   it('08 P8: users without messenger id are found by uuid or confirmed e-mail, else imported as e-mail accounts', async () => {
     const t = await startEmpty();
     const number = unique();
-    const [row] = await t.app.db.sql<{ id: number }>(
-      `INSERT INTO users (auth_type, email, email_verified, referral_code, promo_group_id)
-       VALUES ('email', $1, true, $2, (SELECT id FROM promo_groups WHERE is_default)) RETURNING id`,
-      [`sync${number}@example.com`, `sync${number}`],
-    );
+    const row = await storeRow(t.app, 'User', {
+      authType: 'email',
+      email: `sync${number}@example.com`,
+      emailVerified: true,
+      promoGroupId: await defaultGroupId(t.app),
+    });
     const made = await aPanelUser(t, { email: `Sync${number}@example.com` });
     const stranger = await aPanelUser(t, { email: `Stranger${number}@example.com`, description: 'Bot user: Anna' });
     const unconfirmed = await aUser(t.app, { email: `taken${number}@example.com` });

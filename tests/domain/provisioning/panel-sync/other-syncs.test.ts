@@ -12,6 +12,8 @@ import {
 } from '../../../../src/domain/provisioning/sync/start-sync.ts';
 import { putSetting, resetSetting } from '../../../../src/domain/settings/change-setting.ts';
 import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, readRow, withPort } from '../../../support/provisioning-setup.ts';
+import { recordedEvents } from '../../../support/recorded-events.ts';
+import { storeRow } from '../../../support/stored-rows.ts';
 import { actor, aServer, everything, inStep, run, startEmpty } from './setup.ts';
 
 const editor = { kind: 'system' } as const;
@@ -58,10 +60,13 @@ describe('to the panel', () => {
 
   it("sends the tariff's reset strategy, not a fixed one", async () => {
     const t = await startEmpty();
-    const [row] = await t.app.db.sql<{ id: number }>(
-      "INSERT INTO tariffs (name, traffic_reset_mode, traffic_limit_gb, device_limit) VALUES ('Weekly', 'WEEK', 100, 2) RETURNING id",
-    );
-    const linked = await aSubscription(t.app, { tariffId: row!.id });
+    const row = await storeRow(t.app, 'Tariff', {
+      name: 'Weekly',
+      trafficResetMode: 'WEEK',
+      trafficLimitGb: 100,
+      deviceLimit: 2,
+    });
+    const linked = await aSubscription(t.app, { tariffId: row.id });
     await run(t.app, 'to_panel');
     const uuid = (await readRow(t.app, linked.id)).vpnpanelUuid!;
     expect(await t.adapter.findByUuid(uuid)).toMatchObject({ trafficResetStrategy: 'WEEK' });
@@ -95,10 +100,14 @@ describe('validate', () => {
   it('expires what ended more than five minutes ago, stores missing links and repairs limits, but not with guard W or a running daily tariff', async () => {
     const t = await startEmpty();
     const [linkless, over, justOver, reported] = await inStep(t, 4);
-    const [daily] = await t.app.db.sql<{ id: number }>(
-      "INSERT INTO tariffs (name, is_daily, daily_price_kopeks, traffic_limit_gb, device_limit) VALUES ('Daily', true, 500, 0, 1) RETURNING id",
-    );
-    const carriedOn = await aSubscription(t.app, { tariffId: daily!.id, days: -1 });
+    const daily = await storeRow(t.app, 'Tariff', {
+      name: 'Daily',
+      isDaily: true,
+      dailyPriceKopeks: 500,
+      trafficLimitGb: 0,
+      deviceLimit: 1,
+    });
+    const carriedOn = await aSubscription(t.app, { tariffId: daily.id, days: -1 });
     const deviceless = await aSubscription(t.app);
     const listless = await aSubscription(t.app);
     const now = t.clock.now();
@@ -129,11 +138,7 @@ describe('validate', () => {
     for (const { id } of [justOver!, reported!, carriedOn]) expect((await readRow(t.app, id)).status).toBe('active');
     expect(await readRow(t.app, deviceless.id)).toMatchObject({ deviceLimit: 1 });
     expect(await readRow(t.app, listless.id)).toMatchObject({ connectedSquads: [] });
-    const events = await t.app.db.sql(
-      "SELECT 1 AS found FROM domain_events WHERE type = 'subscription.expired' AND user_id = $1::int",
-      [over!.user.id],
-    );
-    expect(events).toHaveLength(1);
+    expect(await recordedEvents(t.app, 'subscription.expired', over!.user.id)).toHaveLength(1);
     expect((await run(t.app, 'validate')).counts).toMatchObject({ checked: 7, issuesFound: 0, fixed: 0 });
   });
 });
@@ -231,9 +236,7 @@ describe('automatic synchronisation', () => {
       counts: { listed: 1 },
       servers: { total: 3 },
     });
-    await t.app.db.sql(
-      "INSERT INTO panel_sync_runs (kind, lease_until) VALUES ('from_panel', now() + interval '1 minute') RETURNING id",
-    );
+    await storeRow(t.app, 'PanelSyncRun', { kind: 'from_panel', leaseUntil: new Date(Date.now() + 60_000) });
     expect(await runAutoSyncNow(t.app, actor)).toBeNull();
   });
 });

@@ -20,6 +20,7 @@ import {
   readRow,
   withPort,
 } from '../../../support/provisioning-setup.ts';
+import { storeRow } from '../../../support/stored-rows.ts';
 import { actor, aServer, everything, inStep, push, startEmpty, usersOf } from './setup.ts';
 
 const FINLAND = '5a11ad00-0000-4000-8000-000000000003';
@@ -48,10 +49,7 @@ describe('squad migration', () => {
     const over = await aSubscription(t.app, { status: 'expired' });
     const elsewhere = await aSubscription(t.app, { squads: [FINLAND] });
     const link = (id: number, server: number, paid: number) =>
-      t.app.db.sql(
-        'INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks) VALUES ($1::int, $2::int, $3::bigint)',
-        [id, server, paid],
-      );
+      storeRow(t.app, 'SubscriptionServer', { subscriptionId: id, serverSquadId: server, paidPriceKopeks: paid });
     await link(linked!.id, t.source, 900);
     await link(both!.id, t.source, 400);
     await link(both!.id, t.target, 300);

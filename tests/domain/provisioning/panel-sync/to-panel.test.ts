@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
 import { addDays, SECOND_MS } from '../../../../src/core/clock.ts';
@@ -23,6 +24,7 @@ import {
   readRow,
   withPort,
 } from '../../../support/provisioning-setup.ts';
+import { storeRow } from '../../../support/stored-rows.ts';
 import { actor, inStep, run, startEmpty } from './setup.ts';
 
 const LIMITS = { untilMs: Number.POSITIVE_INFINITY };
@@ -31,14 +33,13 @@ const UNKNOWN_SQUAD = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';
 describe('08 P2: in step is what has the same effect', () => {
   const known = { internal: new Set([NETHERLANDS, GERMANY]), external: new Set([PARTNERS]) };
 
-  async function pushed(t: ProvisioningTest, status: string, days: number) {
+  async function pushed(t: ProvisioningTest, status: string, days: number, squads: readonly string[] = [NETHERLANDS]) {
     const [made] = await inStep(t, 1);
     const { vpnpanelUuid } = await readRow(t.app, made!.id);
-    await t.app.db.sql('UPDATE subscriptions SET status = $2, end_date = $3::timestamptz WHERE id = $1::int', [
-      made!.id,
-      status,
-      addDays(t.clock.now(), days),
-    ]);
+    await t.app.db.sql(
+      'UPDATE subscriptions SET status = $2, end_date = $3::timestamptz, connected_squads = $4::jsonb WHERE id = $1::int',
+      [made!.id, status, addDays(t.clock.now(), days), JSON.stringify(squads)],
+    );
     const target = (await loadPushTarget(t.app.db, made!.id))!;
     const present = (await t.adapter.findByUuid(vpnpanelUuid!))!;
     return (changes: Partial<PanelUser>) =>
@@ -58,14 +59,30 @@ describe('08 P2: in step is what has the same effect', () => {
     }
   });
 
-  it('an end counts while there is access, squads alone are a difference of their own, and squads that the panel lacks are none', async () => {
-    const t = await startEmpty();
-    const running = await pushed(t, 'active', 30);
-    expect(running({ expireAt: addDays(t.clock.now(), 29) })).toBe('other');
-    expect(running({ squads: [{ uuid: GERMANY, name: 'Germany' }] })).toBe('squads');
-    expect(running({ squads: [{ uuid: GERMANY, name: 'Germany' }], trafficLimitBytes: 5 })).toBe('other');
-    const over = await pushed(t, 'expired', -3);
-    expect(over({ status: 'EXPIRED', expireAt: addDays(t.clock.now(), -40) })).toBe('none');
+  it('another end is a difference while there is access', async () => {
+    const running = await pushed(await startEmpty(), 'active', 30);
+    expect(running({ expireAt: addDays(new Date(), 29) })).toBe('other');
+  });
+
+  it('another end is none when there is no access', async () => {
+    const over = await pushed(await startEmpty(), 'expired', -3);
+    expect(over({ status: 'EXPIRED', expireAt: addDays(new Date(), -40) })).toBe('none');
+  });
+
+  it('squads alone are a difference of their kind', async () => {
+    const running = await pushed(await startEmpty(), 'active', 30);
+    const squads = [{ uuid: GERMANY, name: 'Germany' }];
+    expect(running({ squads })).toBe('squads');
+    expect(running({ squads, trafficLimitBytes: 5 })).toBe('other');
+  });
+
+  it.each([
+    ['beside one that it has', [NETHERLANDS, UNKNOWN_SQUAD], 'none'],
+    ['alone', [UNKNOWN_SQUAD], 'none'],
+    ['beside another one that it has', [GERMANY, UNKNOWN_SQUAD], 'squads'],
+  ])('a squad that the panel does not have, %s, is left out of the comparison', async (_where, squads, difference) => {
+    const running = await pushed(await startEmpty(), 'active', 30, squads);
+    expect(running({})).toBe(difference);
   });
 
   it('a run leaves users alone that the panel keeps EXPIRED, and a second run changes 0', async () => {
@@ -98,11 +115,13 @@ describe('08 P2: in step is what has the same effect', () => {
 
   it('an external squad that the panel no longer has is not sent again and again', async () => {
     const t = await startEmpty();
-    const [tariff] = await t.app.db.sql<{ id: number }>(
-      "INSERT INTO tariffs (name, traffic_limit_gb, device_limit, external_squad_uuid) VALUES ('Stale', 100, 2, $1::uuid) RETURNING id",
-      [UNKNOWN_SQUAD],
-    );
-    await aSubscription(t.app, { tariffId: tariff!.id });
+    const tariff = await storeRow(t.app, 'Tariff', {
+      name: 'Stale',
+      trafficLimitGb: 100,
+      deviceLimit: 2,
+      externalSquadUuid: UNKNOWN_SQUAD,
+    });
+    await aSubscription(t.app, { tariffId: tariff.id });
     expect((await run(t.app, 'to_panel')).counts).toMatchObject({ created: 1, errors: 0 });
     t.clock.advance(SECOND_MS);
     expect((await run(t.app, 'to_panel')).counts).toMatchObject({ created: 0, updated: 0, errors: 0 });
@@ -122,7 +141,7 @@ function countingPanel(t: ProvisioningTest, expected: number) {
       try {
         await reached;
         // So that the next call begins before this one ends wherever it may.
-        await new Promise(setImmediate);
+        await nextTurn();
         return await call(...args);
       } finally {
         seen.underWay -= 1;
@@ -163,13 +182,10 @@ describe('08 P13: runs are parallel and bounded', () => {
 
   it('the squads of a tariff likewise', async () => {
     const t = await startEmpty();
-    const [tariff] = await t.app.db.sql<{ id: number }>(
-      "INSERT INTO tariffs (name, allowed_squads) VALUES ('Wide', $1::jsonb) RETURNING id",
-      [JSON.stringify([GERMANY])],
-    );
-    await inStep(t, 12, { tariffId: tariff!.id });
+    const tariff = await storeRow(t.app, 'Tariff', { name: 'Wide', allowedSquads: [GERMANY] });
+    await inStep(t, 12, { tariffId: tariff.id });
     const { app, seen } = countingPanel(t, 8);
-    expect(await syncSquadsOfTariff(app, tariff!.id)).toMatchObject({ updatedCount: 12, failedCount: 0 });
+    expect(await syncSquadsOfTariff(app, tariff.id)).toMatchObject({ updatedCount: 12, failedCount: 0 });
     expect(seen.most).toBe(8);
   });
 

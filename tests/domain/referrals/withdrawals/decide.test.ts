@@ -9,6 +9,7 @@ import { cancelMyWithdrawal, readMyWithdrawalBalance } from '../../../../src/dom
 import { unique } from '../../../support/builders.ts';
 import { setUser } from '../../../support/merge-samples.ts';
 import { detailOf } from '../../../support/parallel.ts';
+import { recordedEvents } from '../../../support/recorded-events.ts';
 import { rowOf } from '../../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 import {
@@ -54,11 +55,6 @@ const messagesTo = async (messengerId: number) =>
       [messengerId],
     )
   ).map((row) => row.html);
-const eventsOf = (userId: number, type: string) =>
-  app.db.sql<{ payload: Record<string, unknown> }>(
-    'SELECT payload FROM domain_events WHERE type = $2 AND user_id = $1::int ORDER BY id',
-    [userId, type],
-  );
 
 describe('an approval (spec 03 section 6)', () => {
   test('takes the amount from the balance: a movement, its entries, its event, and a message with the comment', async () => {
@@ -76,7 +72,11 @@ describe('an approval (spec 03 section 6)', () => {
         [transactionId],
       ),
     ).toEqual({
-      ...{ type: 'withdrawal', amountKopeks: -20_050, paymentMethod: null, isCompleted: true, isInternal: false },
+      type: 'withdrawal',
+      amountKopeks: -20_050,
+      paymentMethod: null,
+      isCompleted: true,
+      isInternal: false,
       description: `Withdrawal of referral earnings, request #${id}`,
     });
     expect(await entriesOf(transactionId!)).toEqual([
@@ -84,16 +84,16 @@ describe('an approval (spec 03 section 6)', () => {
       { key: 'withdrawal_payable', kopeks: 20_050 },
     ]);
     expect(await moneyOf(app, earner.userId)).toEqual({ balance: 29_950, debits: 1, payouts: 0, payable: 20_050, paidOut: 0 });
-    const [event] = (await eventsOf(earner.userId, 'transaction.created')).filter((e) => e.payload.type === 'withdrawal');
-    expect(event!.payload).toMatchObject({
-      ...{
-        transaction_id: transactionId,
-        user_id: earner.userId,
-        type: 'withdrawal',
-        amount_kopeks: 20_050,
-        amount_rubles: 200.5,
-      },
-      ...{ payment_method: null, external_id: null, is_completed: true },
+    const [event] = (await recordedEvents(app, 'transaction.created', earner.userId)).filter(({ type }) => type === 'withdrawal');
+    expect(event).toMatchObject({
+      transaction_id: transactionId,
+      user_id: earner.userId,
+      type: 'withdrawal',
+      amount_kopeks: 20_050,
+      amount_rubles: 200.5,
+      payment_method: null,
+      external_id: null,
+      is_completed: true,
     });
     const message = (await messagesTo(earner.messengerId)).at(-1);
     expect(message).toContain('200.50 ₽');
@@ -119,7 +119,10 @@ describe('an approval (spec 03 section 6)', () => {
       (await sumTransactions(app, new Date(0))).find((row) => row.type === 'withdrawal')?.amountKopeks ?? 0;
     const before = await sums();
     const changes = async () =>
-      (await eventsOf(earner.userId, 'balance.change')).map(({ payload }) => [payload.amount_kopeks, payload.new_balance_kopeks]);
+      (await recordedEvents(app, 'balance.change', earner.userId)).map((event) => [
+        event.amount_kopeks,
+        event.new_balance_kopeks,
+      ]);
     const first = await aRequest(app, earner, 20_000);
     await reject(first);
     const second = await aRequest(app, earner, 30_000);
@@ -200,7 +203,7 @@ describe('a rejection (spec 03 section 6)', () => {
     expect(await moneyOf(app, earner.userId)).toEqual({ balance: 50_000, debits: 0, payouts: 0, payable: 0, paidOut: 0 });
     const mails = await app.db.sql<{ template: string }>('SELECT template FROM outgoing_mails WHERE recipient = $1', [email]);
     expect(mails).toEqual([{ template: 'withdrawal_rejected' }]);
-    expect((await eventsOf(earner.userId, 'notification.withdrawal_rejected')).map((event) => event.payload)).toEqual([
+    expect(await recordedEvents(app, 'notification.withdrawal_rejected', earner.userId)).toEqual([
       { amount_kopeks: 10_000, amount_rubles: 100, formatted_amount: '100 ₽', comment: 'No <b>card</b>' },
     ]);
     expect(await readMyWithdrawalBalance(app, earner)).toMatchObject({ availableReferralKopeks: 50_000, canRequest: true });
@@ -230,7 +233,7 @@ describe('a completion (spec 03 section 6)', () => {
     const id = await aRequest(app, earner, 20_000);
     expect(await detailOf(complete(id))).toBe('The request has not been approved yet');
     await approve(id, 'Thanks');
-    const events = (await eventsOf(earner.userId, 'transaction.created')).length;
+    const events = (await recordedEvents(app, 'transaction.created', earner.userId)).length;
     const messages = (await messagesTo(earner.messengerId)).length;
     const expenses = async () => (await sumTransactions(app, new Date(0))).find((row) => row.type === 'withdrawal')?.amountKopeks;
     const before = await expenses();
@@ -245,7 +248,7 @@ describe('a completion (spec 03 section 6)', () => {
       { key: 'withdrawal_payout', kopeks: 20_000 },
     ]);
     expect(await moneyOf(app, earner.userId)).toEqual({ balance: 30_000, debits: 1, payouts: 1, payable: 0, paidOut: 20_000 });
-    expect((await eventsOf(earner.userId, 'transaction.created')).length).toBe(events);
+    expect((await recordedEvents(app, 'transaction.created', earner.userId)).length).toBe(events);
     expect((await messagesTo(earner.messengerId)).length).toBe(messages);
     expect(await expenses()).toBe(before);
     expect(await detailOf(complete(id))).toBe('The request has already been processed');
@@ -283,7 +286,11 @@ describe('a second approval above an amount (setting, off by default)', () => {
     const before = await moneyOf(app, earner.userId);
     expect(await approve(id, 'Checked', null, admin, strict)).toEqual({ success: true });
     expect(await requestRow(app, id)).toMatchObject({
-      ...{ status: 'pending', firstApprovedBy: admin.userId, processedBy: null, adminComment: null, transactionId: null },
+      status: 'pending',
+      firstApprovedBy: admin.userId,
+      processedBy: null,
+      adminComment: null,
+      transactionId: null,
     });
     expect(await moneyOf(app, earner.userId)).toEqual(before);
     expect((await messagesTo(CHAT)).at(-1)).toContain(`Withdrawal request #${id} needs a second approval`);
@@ -294,7 +301,10 @@ describe('a second approval above an amount (setting, off by default)', () => {
     const second = await anAdmin(app);
     await approve(id, null, null, second, strict);
     expect(await requestRow(app, id)).toMatchObject({
-      ...{ status: 'approved', firstApprovedBy: admin.userId, processedBy: second.userId, adminComment: 'Checked' },
+      status: 'approved',
+      firstApprovedBy: admin.userId,
+      processedBy: second.userId,
+      adminComment: 'Checked',
     });
     expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 29_999, debits: 1 });
   });

@@ -1,8 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
+import type { Rows } from '../../../../src/core/db/columns.ts';
 import { exportPayouts } from '../../../../src/domain/referrals/withdrawals/decide.ts';
 import type { PayoutStatus } from '../../../../src/domain/referrals/withdrawals/types.ts';
 import { setUser } from '../../../support/merge-samples.ts';
+import { storeRow } from '../../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 import { anEarner } from '../../../support/withdrawal-samples.ts';
 
@@ -14,13 +16,20 @@ beforeAll(async () => {
 });
 
 /** Rows that only this test has: a year of its own. */
-async function payouts(userId: number, year: number, rows: { status: string; at: string; kopeks: number; details?: string }[]) {
+async function payouts(
+  userId: number,
+  year: number,
+  rows: { status: Rows['WithdrawalRequest']['status']; at: string; kopeks: number; details?: string }[],
+) {
   for (const row of rows) {
-    await app.db.sql(
-      `INSERT INTO withdrawal_requests (user_id, amount_kopeks, status, payment_details, created_at, processed_at)
-       VALUES ($1::int, $2::bigint, $3, $4, $5::timestamptz, $6::timestamptz)`,
-      [userId, row.kopeks, row.status, row.details ?? 'Card', `${year}-01-01T00:00:00Z`, `${year}-${row.at}`],
-    );
+    await storeRow(app, 'WithdrawalRequest', {
+      userId,
+      amountKopeks: row.kopeks,
+      status: row.status,
+      paymentDetails: row.details ?? 'Card',
+      createdAt: new Date(`${year}-01-01T00:00:00Z`),
+      processedAt: new Date(`${year}-${row.at}`),
+    });
   }
 }
 
@@ -74,6 +83,7 @@ test('what a user wrote is never a formula, and cannot add cells or lines (spec 
 
 test('thousands of payouts are written page by page, each once, also with equal times', async () => {
   const { userId } = await anEarner(app, 100);
+  // Raw SQL: 2,101 rows in one statement.
   await app.db.sql(
     `INSERT INTO withdrawal_requests (user_id, amount_kopeks, status, processed_at)
      SELECT $1::int, n, 'completed', timestamptz '1992-01-01Z' + n / 700 * interval '1 day' FROM generate_series(1, 2101) n`,

@@ -20,6 +20,7 @@ async function plansOf(read: (db: Db, userId: number) => Promise<unknown>): Prom
   const plans: string[] = [];
   const { id } = await aUser(t.app);
   await inTransaction(t.app, async (x) => {
+    // Raw SQL: 20,000 requests of 200 users in one statement.
     await x.db.sql(`INSERT INTO users (referral_code) SELECT 'plan' || $1::int || '-' || n FROM generate_series(1, 200) n`, [id]);
     await x.db.sql('ALTER TABLE withdrawal_requests DISABLE TRIGGER USER');
     await x.db.sql(

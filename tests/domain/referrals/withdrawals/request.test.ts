@@ -14,6 +14,7 @@ import { setUser } from '../../../support/merge-samples.ts';
 import { detailOf } from '../../../support/parallel.ts';
 import { aDeposit } from '../../../support/referral-samples.ts';
 import { topUp } from '../../../support/sale-samples.ts';
+import { storeRows } from '../../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 import {
   anAdmin,
@@ -75,13 +76,24 @@ describe('a request (spec 03 section 6)', () => {
     await topUp(app, earner.userId, 10_000);
     await spend(app, earner.userId, 15_000);
     expect(await readMyWithdrawalBalance(app, earner)).toEqual({
-      ...{ earnedKopeks: 50_000, referralSpentKopeks: 15_000, withdrawnKopeks: 0, pendingKopeks: 0 },
-      ...{ availableReferralKopeks: 45_000, availableTotalKopeks: 45_000, minAmountKopeks: 100 },
-      ...{ isEnabled: true, isReferralOnly: true, canRequest: true, refusal: null, requisitesText: 'Card number and bank' },
+      earnedKopeks: 50_000,
+      referralSpentKopeks: 15_000,
+      withdrawnKopeks: 0,
+      pendingKopeks: 0,
+      availableReferralKopeks: 45_000,
+      availableTotalKopeks: 45_000,
+      minAmountKopeks: 100,
+      isEnabled: true,
+      isReferralOnly: true,
+      canRequest: true,
+      refusal: null,
+      requisitesText: 'Card number and bank',
     });
     await aRequest(app, earner, 30_000);
     expect(await readMyWithdrawalBalance(app, earner)).toMatchObject({
-      ...{ pendingKopeks: 30_000, availableReferralKopeks: 20_000, canRequest: false },
+      pendingKopeks: 30_000,
+      availableReferralKopeks: 20_000,
+      canRequest: false,
       refusal: 'You already have a request under review',
     });
     expect(await readMyReferralInfo(app, earner)).toMatchObject({ availableBalanceKopeks: 20_000, withdrawnKopeks: 0 });
@@ -105,9 +117,17 @@ describe('a request (spec 03 section 6)', () => {
     for (const key of ['REFERRAL_WITHDRAWAL_ENABLED', 'REFERRAL_PROGRAM_ENABLED']) {
       const off = await withSettings({ [key]: 'false' });
       expect(await readMyWithdrawalBalance(off, earner)).toEqual({
-        ...{ earnedKopeks: 0, referralSpentKopeks: 0, withdrawnKopeks: 0, pendingKopeks: 0 },
-        ...{ availableReferralKopeks: 0, availableTotalKopeks: 0, minAmountKopeks: 100 },
-        ...{ isEnabled: false, isReferralOnly: true, canRequest: false, requisitesText: '' },
+        earnedKopeks: 0,
+        referralSpentKopeks: 0,
+        withdrawnKopeks: 0,
+        pendingKopeks: 0,
+        availableReferralKopeks: 0,
+        availableTotalKopeks: 0,
+        minAmountKopeks: 100,
+        isEnabled: false,
+        isReferralOnly: true,
+        canRequest: false,
+        requisitesText: '',
         refusal: 'Withdrawals are switched off',
       });
       expect(await detailOf(create(earner.userId, 100, null, off))).toBe('Withdrawals are switched off');
@@ -142,11 +162,15 @@ describe('a request (spec 03 section 6)', () => {
     const earner = await anEarner(app, 1_000);
     await topUp(app, earner.userId, 5_000);
     expect(await readMyWithdrawalBalance(free, earner)).toMatchObject({
-      ...{ availableReferralKopeks: 1_000, availableTotalKopeks: 6_100 - 100, isReferralOnly: false },
+      availableReferralKopeks: 1_000,
+      availableTotalKopeks: 6_100 - 100,
+      isReferralOnly: false,
     });
     await create(earner.userId, 4_000, null, free);
     expect(await readMyWithdrawalBalance(free, earner)).toMatchObject({
-      ...{ availableReferralKopeks: 0, availableTotalKopeks: 2_000, pendingKopeks: 4_000 },
+      availableReferralKopeks: 0,
+      availableTotalKopeks: 2_000,
+      pendingKopeks: 4_000,
     });
   });
 
@@ -156,7 +180,9 @@ describe('a request (spec 03 section 6)', () => {
     await approveWithdrawal(app, await anAdmin(app), { id }, null);
     await topUp(app, earner.userId, 90_000);
     expect(await readMyWithdrawalBalance(app, earner)).toMatchObject({
-      ...{ withdrawnKopeks: 20_000, pendingKopeks: 0, availableReferralKopeks: 10_000 },
+      withdrawnKopeks: 20_000,
+      pendingKopeks: 0,
+      availableReferralKopeks: 10_000,
     });
     expect(await detailOf(create(earner.userId, 10_001))).toBe('Only referral earnings can be withdrawn: 100 ₽');
   });
@@ -200,10 +226,15 @@ describe('a cancellation (spec 03 section 6)', () => {
 
 test('the history has the newest 50 and the number of all', async () => {
   const earner = await anEarner(app, 100);
-  await app.db.sql(
-    `INSERT INTO withdrawal_requests (user_id, amount_kopeks, status, created_at)
-     SELECT $1::int, n, 'cancelled', $2::timestamptz - n / 2 * interval '1 hour' FROM generate_series(1, 60) n`,
-    [earner.userId, t.clock.now()],
+  await storeRows(
+    app,
+    'WithdrawalRequest',
+    Array.from({ length: 60 }, (_, index) => ({
+      userId: earner.userId,
+      amountKopeks: index + 1,
+      status: 'cancelled' as const,
+      createdAt: new Date(t.clock.now().getTime() - Math.floor((index + 1) / 2) * 3_600_000),
+    })),
   );
   const { items, total } = await listMyWithdrawals(app, earner);
   expect([items.length, total]).toEqual([50, 60]);

@@ -5,6 +5,7 @@ import { readWithdrawal } from '../../../../src/domain/referrals/withdrawals/dec
 import { setUser } from '../../../support/merge-samples.ts';
 import { aDeposit, anEarning, aReferralOf } from '../../../support/referral-samples.ts';
 import { rowOf, topUp } from '../../../support/sale-samples.ts';
+import { storeRows } from '../../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 import { anAdmin, anEarner, aRequest, requestRow, spend, WITHDRAWALS_ON } from '../../../support/withdrawal-samples.ts';
 
@@ -53,8 +54,15 @@ describe('risk analysis (spec 03 section 6)', () => {
       flags: ['Top-ups far above the purchases', 'Too many top-ups of a referral in 30 days'],
       details: {
         balance_stats: {
-          ...{ total_earned: 60_000, own_deposits: 40_000, spending: 10_000, referral_spent: 10_000, withdrawn: 0, pending: 0 },
-          ...{ available_referral: 60_000, available_total: 60_000, only_referral_mode: true },
+          total_earned: 60_000,
+          own_deposits: 40_000,
+          spending: 10_000,
+          referral_spent: 10_000,
+          withdrawn: 0,
+          pending: 0,
+          available_referral: 60_000,
+          available_total: 60_000,
+          only_referral_mode: true,
         },
         referral_count: 2,
         suspicious_referrals: [
@@ -148,10 +156,8 @@ describe('risk analysis (spec 03 section 6)', () => {
   test('names up to fifty referrals, and counts all of them', async () => {
     const earner = await anEarner(app, 60_000);
     const { suffix } = await rowOf<{ suffix: number }>(app, 'SELECT max(id)::int AS suffix FROM users');
-    await app.db.sql(
-      `INSERT INTO users (referral_code, referred_by_id) SELECT 'many' || $2::int || '-' || n, $1::int FROM generate_series(1, 60) n`,
-      [earner.userId, suffix],
-    );
+    const referrals = Array.from({ length: 60 }, (_, n) => ({ referralCode: `many${suffix}-${n}`, referredById: earner.userId }));
+    await storeRows(app, 'User', referrals);
     await app.db.sql(
       `SELECT post_transaction(u.id, 'deposit', 5000, 'provider_clearing', 'provider:test', 'test', 'many-' || u.id, NULL, $2::timestamptz)
        FROM users u WHERE u.referral_code LIKE 'many' || $1::int || '-%'`,
