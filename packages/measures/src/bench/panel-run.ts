@@ -8,7 +8,6 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { readArguments } from '../read-arguments.ts';
 import { connectOutsideSystems } from '../../../../src/composition/outside-systems.ts';
 import { createService } from '../../../../src/composition/service.ts';
 import type { App } from '../../../../src/core/app.ts';
@@ -22,6 +21,7 @@ import { continueSync } from '../../../../src/domain/provisioning/sync/run-sync.
 import { startSync } from '../../../../src/domain/provisioning/sync/start-sync.ts';
 import { createMemoryStore } from '../../../sandbox/src/panel/panel-state.ts';
 import { startSandboxPanel } from '../../../sandbox/src/panel/sandbox-panel.ts';
+import { readArguments } from '../read-arguments.ts';
 import { createScratch, findServer } from './scratch-database.ts';
 
 const HELP =

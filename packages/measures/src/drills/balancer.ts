@@ -3,8 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../free-port.ts';
 import { endProcess, trackChild } from '../bench/child-process.ts';
+import { freePort } from '../free-port.ts';
 import { isReady } from './instance.ts';
 
 /** Where packages install it, besides `PATH`. */

@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../free-port.ts';
 import { endProcess } from '../bench/child-process.ts';
 import { spawnService } from '../bench/spawn-service.ts';
+import { freePort } from '../free-port.ts';
 
 const READY_LIMIT_MS = 180_000;
 const STOP_LIMIT_MS = 60_000;
