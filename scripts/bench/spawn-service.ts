@@ -11,9 +11,10 @@ export function spawnService(
   environment: Record<string, string>,
   onLine: (line: string) => void,
   nodeOptions: readonly string[] = [],
+  build = 'dist',
 ): ChildProcess {
   const child = trackChild(
-    spawn(process.execPath, [...nodeOptions, join(root, 'dist', 'server.js')], {
+    spawn(process.execPath, [...nodeOptions, join(root, build, 'server.js')], {
       cwd: root,
       env: {
         PATH: process.env.PATH ?? '',
