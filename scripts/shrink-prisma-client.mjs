@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const COMPILER = 'query_compiler.wasm';
-const COMPILER_IMPORT = /const \{ wasm \} = await import\("(@prisma\/client\/runtime\/[\w.-]+)\.mjs"\)\s+return await decodeBase64AsWasm\(wasm\)/;
+const COMPILER_IMPORT =
+  /const \{ wasm \} = await import\("(@prisma\/client\/runtime\/[\w.-]+)\.mjs"\)\s+return await decodeBase64AsWasm\(wasm\)/;
 const GRAPH = /strings: JSON\.parse\((".*")\),\n\s+graph: "([\w-]+)"/;
 
 /**
@@ -18,12 +19,16 @@ export function shrinkPrismaClient(folder) {
   const text = readFileSync(file, 'utf8');
   const [whole, module] = COMPILER_IMPORT.exec(text) ?? [];
   const [, strings, graph] = GRAPH.exec(text) ?? [];
-  if (whole === undefined || graph === undefined) throw new Error(`the generated Prisma client has another form: adjust ${import.meta.filename}`);
+  if (whole === undefined || graph === undefined)
+    throw new Error(`the generated Prisma client has another form: adjust ${import.meta.filename}`);
   const { wasm } = createRequire(import.meta.url)(`${module}.js`);
   writeFileSync(join(folder, 'internal', COMPILER), Buffer.from(wasm, 'base64'));
   const read = `const { readFile } = await import('node:fs/promises')
     return new WebAssembly.Module(await readFile(new URL('./${COMPILER}', import.meta.url)))`;
-  writeFileSync(file, text.replace(whole, () => read).replace(graph, () => withoutNestedWrites(JSON.parse(JSON.parse(strings)), graph)));
+  writeFileSync(
+    file,
+    text.replace(whole, () => read).replace(graph, () => withoutNestedWrites(JSON.parse(JSON.parse(strings)), graph)),
+  );
 }
 
 /**

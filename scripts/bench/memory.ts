@@ -76,7 +76,9 @@ export async function measureMemory(
     const facts = await database.withSql(async (run) => {
       const size = { users: USERS, transactions: USERS * 5, withLedger: true };
       for (const statement of seedStatements(size, passwordHash)) await run(statement);
-      await run(`UPDATE admin_roles SET permissions = '["users:read", "stats:read", "sales_stats:read"]' WHERE name = 'Benchmark'`);
+      await run(
+        `UPDATE admin_roles SET permissions = '["users:read", "stats:read", "sales_stats:read"]' WHERE name = 'Benchmark'`,
+      );
       return readFacts(run);
     });
     const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(REPORTER)}`];
@@ -122,7 +124,10 @@ async function readMemory(service: MeasuredService): Promise<Omit<MemoryReading,
   const before = linesOf().length;
   process.kill(service.pid, 'SIGUSR2');
   while (linesOf().length === before) await wait(20);
-  const { heapUsed, heapTotal, external, arrayBuffers } = JSON.parse(linesOf().at(-1)!.slice(MARK.length)) as Record<string, number>;
+  const { heapUsed, heapTotal, external, arrayBuffers } = JSON.parse(linesOf().at(-1)!.slice(MARK.length)) as Record<
+    string,
+    number
+  >;
   const mib = (bytes: number | undefined) => (bytes ?? Number.NaN) / 1024 ** 2;
   return {
     resident: residentMiB(service.pid) ?? Number.NaN,
@@ -144,11 +149,13 @@ function mixedLoad(
   const operator = { 'x-api-key': token, 'content-type': 'application/json' };
   const as = (id: number) => ({ authorization: `Bearer ${tokens.get(id)}` });
   const byToken = (paths: readonly string[]): PlannedRequest[] => paths.map((path) => ({ path, headers: operator }));
-  const reads = facts.userIds.slice(0, 50).flatMap((id) => [
-    ...byToken([`/users/${id}`, ...WEB_LISTS]),
-    ...CABINET_READS.map((path) => ({ path, headers: as(id) })),
-    { path: '/cabinet/admin/users?limit=50', headers: as(facts.adminId) },
-  ]);
+  const reads = facts.userIds
+    .slice(0, 50)
+    .flatMap((id) => [
+      ...byToken([`/users/${id}`, ...WEB_LISTS]),
+      ...CABINET_READS.map((path) => ({ path, headers: as(id) })),
+      { path: '/cabinet/admin/users?limit=50', headers: as(facts.adminId) },
+    ]);
   const statistics = [
     ...byToken(['/stats/overview', '/stats/full']),
     ...ADMIN_STATISTICS.map((path) => ({ path, headers: as(facts.adminId) })),

@@ -24,7 +24,11 @@ export interface MeasuredService {
 }
 
 /** @throws Error with the end of the log when it does not become ready */
-export async function startService(environment: Record<string, string>, nodeOptions: string[] = [], build = 'dist'): Promise<MeasuredService> {
+export async function startService(
+  environment: Record<string, string>,
+  nodeOptions: string[] = [],
+  build = 'dist',
+): Promise<MeasuredService> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startedAt = performance.now();

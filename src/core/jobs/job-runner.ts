@@ -273,12 +273,15 @@ export class JobRunner {
 
   /** As many idle workers of each queue as it has jobs that are due; never rejects. */
   async #wakeForDueJobs(): Promise<void> {
-    const idle = [...this.#workers].map(([name, workers]) => [name, workers.filter((worker) => !this.#busy.has(worker))] as const);
+    const idle = [...this.#workers].map(
+      ([name, workers]) => [name, workers.filter((worker) => !this.#busy.has(worker))] as const,
+    );
     try {
       const counts = [idle.map(([name]) => name), idle.map(([, workers]) => workers.length)];
       const rows = await this.#database.db.sql<{ name: string; jobs: number }>(DUE, counts);
       const due = new Map(rows.map(({ name, jobs }) => [name, jobs]));
-      for (const [name, workers] of idle) for (const worker of workers.slice(0, due.get(name) ?? 0)) this.#boss.notifyWorker(worker);
+      for (const [name, workers] of idle)
+        for (const worker of workers.slice(0, due.get(name) ?? 0)) this.#boss.notifyWorker(worker);
     } catch (error) {
       this.#report(error);
     }
