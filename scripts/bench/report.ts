@@ -46,7 +46,7 @@ const AIMS = {
   bigList: { atMost: 50 },
   stall: { atMost: 0.2 },
   start: { postgres: { atMost: 3_000 }, embedded: { atMost: 6_000 } },
-  idleMemory: { atMost: 250 },
+  idleMemory: { atMost: 220 },
   socketLoop: { atMost: 50 },
   messages: { atLeast: MESSAGES_PER_SECOND },
 } as const;

@@ -32,7 +32,9 @@ const mib = (files: readonly string[]) => (files.reduce((sum, file) => sum + sta
 function productionPackages(): string[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
   return Object.entries(lock.packages)
-    .filter(([path, { dev, optional, devOptional, link }]) => /^node_modules\//.test(path) && !(dev || optional || devOptional || link))
+    .filter(
+      ([path, { dev, optional, devOptional, link }]) => /^node_modules\//.test(path) && !(dev || optional || devOptional || link),
+    )
     .map(([path]) => path)
     .filter((path) => existsSync(join(root, path)));
 }
@@ -68,7 +70,14 @@ console.log(
     ].map(([title, files]) => [title as string, String(files!.length), mib(files as string[])]),
   ),
 );
-const largest = [...filesOf].map(([path, files]) => [path, files.length, mib(files)] as const).sort((a, b) => Number(b[2]) - Number(a[2]));
-console.log(`\n${table(['Largest packages', 'Files', 'MiB'], largest.slice(0, 12).map(([path, count, size]) => [path, String(count), size]))}`);
+const largest = [...filesOf]
+  .map(([path, files]) => [path, files.length, mib(files)] as const)
+  .sort((a, b) => Number(b[2]) - Number(a[2]));
+console.log(
+  `\n${table(
+    ['Largest packages', 'Files', 'MiB'],
+    largest.slice(0, 12).map(([path, count, size]) => [path, String(count), size]),
+  )}`,
+);
 const unwanted = packages.filter((path) => /\/(prisma|esbuild|vite|vitest|@subscription-service\/.*)$/.test(path));
 if (unwanted.length > 0) throw new Error(`production has packages of the build: ${unwanted.join(', ')}`);
