@@ -146,7 +146,7 @@ const DUE = `SELECT q.name, due.jobs FROM unnest($1::text[], $2::int[]) AS q (na
       AND j.start_after < now() LIMIT q.idle) AS jobs) AS due
   WHERE due.jobs > 0`;
 /** The longest interval at which a worker asks without being woken. */
-const OWN_POLL_SECONDS = 60;
+const UNWOKEN_POLL_SECONDS = 60;
 /** After a job a worker looks for the next one; the pause bounds what background work takes from requests. */
 const NEXT_JOB_MS = 100;
 /** A queue is announced to an idle worker at most this often; that worker then goes on by itself. */
@@ -283,6 +283,7 @@ export class JobRunner {
       for (const [name, workers] of idle)
         for (const worker of workers.slice(0, due.get(name) ?? 0)) this.#boss.notifyWorker(worker);
     } catch (error) {
+      // Any failure: the next poll asks again.
       this.#report(error);
     }
   }
@@ -303,7 +304,7 @@ export class JobRunner {
   }
 
   async #startWorker(app: App, definition: JobDefinition, gate: Pick<ServiceGate, 'isClosed' | 'opened'>): Promise<string> {
-    const options = { pollingIntervalSeconds: OWN_POLL_SECONDS, batchSize: 1, includeMetadata: true } as const;
+    const options = { pollingIntervalSeconds: UNWOKEN_POLL_SECONDS, batchSize: 1, includeMetadata: true } as const;
     const worker: string = await this.#boss.work<unknown, unknown, typeof options>(definition.name, options, async ([job]) => {
       if (!job) return;
       this.#busy.add(worker);
