@@ -12,7 +12,7 @@ import { BENCH_PASSWORD, seedStatements } from './seed-data.ts';
 import { type MeasuredService, startService } from './service.ts';
 import { table, type Verdict, verdictOf, withUnit } from './verdict.ts';
 
-export interface MemoryReading {
+interface MemoryReading {
   at: string;
   /** MiB, as all that follow. */
   resident: number;
