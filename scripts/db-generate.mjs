@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shrinkPrismaClient } from './shrink-prisma-client.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const packageFile = createRequire(import.meta.url).resolve('prisma/package.json');
@@ -19,7 +20,9 @@ const result = spawnSync(process.execPath, [join(dirname(packageFile), 'build', 
 });
 if (result.status !== 0) process.stderr.write(`${result.stdout}\n${result.stderr}\n`);
 if (result.status === 0) {
-  refuseUnknownFields(join(root, 'src', 'generated', 'prisma', 'internal', 'prismaNamespace.ts'));
+  const client = join(root, 'src', 'generated', 'prisma');
+  refuseUnknownFields(join(client, 'internal', 'prismaNamespace.ts'));
+  shrinkPrismaClient(client);
   await import('./generate-rows.mjs');
 }
 process.exitCode = result.status ?? 1;

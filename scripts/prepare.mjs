@@ -87,7 +87,7 @@ export async function ensureGenerated() {
     join(root, 'prisma', 'schema.prisma'),
     join(root, 'prisma', 'models'),
     join(root, 'package-lock.json'),
-    join(root, 'scripts', 'generate-rows.mjs'),
+    ...['db-generate.mjs', 'generate-rows.mjs', 'shrink-prisma-client.mjs'].map((name) => join(root, 'scripts', name)),
   ]);
   if (isCurrent(stampPath, wanted)) return;
   console.log('Generating the database client …');

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { npmProcess } from './npm-process.mjs';
 import { childEnvironment, prepare, root, runtime } from './prepare.mjs';
+import { SERVICE_FLAGS } from './service-flags.mjs';
 
 const WATCH_MS = 500;
 const npm = npmProcess();
@@ -11,7 +12,7 @@ const npm = npmProcess();
 await prepare();
 // Without --enable-source-maps: the parsed map would use 60 MiB all the time. NODE_OPTIONS can add it; the bundle names its sources.
 // The channel closes when this process ends, also by SIGKILL: that is how the server learns of it.
-const server = spawn(runtime(), [join(root, 'dist', 'server.js'), '--end-with-parent'], {
+const server = spawn(runtime(), [...SERVICE_FLAGS, join(root, 'dist', 'server.js'), '--end-with-parent'], {
   stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   env: childEnvironment(),
   cwd: root,

@@ -6,7 +6,6 @@ import type { Ports, SettingsReader } from '../core/app.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import type { Db } from '../core/db/db.ts';
-import { openEmbedded } from '../core/db/open-embedded.ts';
 import { openPostgres } from '../core/db/open-postgres.ts';
 import { executeOnServer } from '../core/db/server-statement.ts';
 import type { Env } from '../core/env.ts';
@@ -315,6 +314,7 @@ async function openScratchDatabase(env: Env, log: Logger): Promise<ScratchDataba
   }
   await removeAbandoned(log, tmpdir(), ABANDONED_FOLDERS);
   const dataDir = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
+  const { openEmbedded } = await import('../core/db/open-embedded.ts');
   return migrated(await openEmbedded({ dataDir, migrationsFolder }), () => rm(dataDir, { recursive: true, force: true }));
 }
 

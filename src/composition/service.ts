@@ -6,7 +6,6 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { DatabaseWatch } from '../core/db/database-watch.ts';
 import { isDatabaseUnavailable } from '../core/db/db-errors.ts';
-import { openEmbedded } from '../core/db/open-embedded.ts';
 import { openPostgres } from '../core/db/open-postgres.ts';
 import { runOutsideTransaction } from '../core/db/root-guard.ts';
 import { type Env, EnvError } from '../core/env.ts';
@@ -61,17 +60,20 @@ export interface ServiceOptions {
 }
 
 /** Opens the database `DATABASE_URL` names, else the embedded one in `DATA_DIR`. */
-export function openDatabase(env: Env, log: Logger, tracing: Tracing = NO_TRACING): Promise<Database> {
-  return env.databaseUrl === null
-    ? openEmbedded({ dataDir: env.dataDir, migrationsFolder, tracing })
-    : openPostgres({
-        url: env.databaseUrl,
-        poolSize: env.databasePoolSize,
-        statementTimeoutMs: env.databaseStatementTimeoutMs,
-        migrationsFolder,
-        log,
-        tracing,
-      });
+export async function openDatabase(env: Env, log: Logger, tracing: Tracing = NO_TRACING): Promise<Database> {
+  if (env.databaseUrl === null) {
+    // Loaded only here: a service on a server does not need the embedded one in its memory.
+    const { openEmbedded } = await import('../core/db/open-embedded.ts');
+    return openEmbedded({ dataDir: env.dataDir, migrationsFolder, tracing });
+  }
+  return openPostgres({
+    url: env.databaseUrl,
+    poolSize: env.databasePoolSize,
+    statementTimeoutMs: env.databaseStatementTimeoutMs,
+    migrationsFolder,
+    log,
+    tracing,
+  });
 }
 
 /** Opens, migrates and assembles. @throws EnvError when settings given by the environment cannot be used */

@@ -1,5 +1,5 @@
+import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { PinoPretty } from 'pino-pretty';
 import { SECOND_MS } from './clock.ts';
 import type { LogLevel } from './env.ts';
 import type { LogFiles } from './log-files/log-files.ts';
@@ -23,6 +23,8 @@ export interface LoggerOptions {
 const STANDARD_OUTPUT = 1;
 
 function prettyStream(stream: DestinationStream | undefined): DestinationStream {
+  // Loaded for people at a terminal only: in production the log is JSON.
+  const { PinoPretty } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const options = {
     colorize: stream === undefined,
     ignore: 'service',

@@ -1,11 +1,5 @@
 import { Readable } from 'node:stream';
-import nodemailer, {
-  type MailMessage,
-  type SendMailOptions,
-  type SMTPPoolOptions,
-  type SMTPPoolSentMessageInfo,
-  type Transporter,
-} from 'nodemailer';
+import type { MailMessage, SendMailOptions, SMTPPoolOptions, SMTPPoolSentMessageInfo, Transporter } from 'nodemailer';
 import { type HttpClient, isCertainlyUnsent, OutboundError } from '../../core/http/http-client.ts';
 import { NO_TRACING, type Tracing } from '../../core/telemetry/tracing.ts';
 import { type Mail, MailError, type MailFailure, type MailPort } from '../../domain/messaging/ports.ts';
@@ -130,7 +124,7 @@ class SmtpSender {
       },
     };
     try {
-      await this.#transport(connection).sendMail(watched);
+      await (await this.#transport(connection)).sendMail(watched);
     } catch (error) {
       // Every answer of the server says that it has not taken the mail; only a lost one leaves that open.
       const mayHaveArrived = hasContent && !(error as { responseCode?: number }).responseCode;
@@ -143,11 +137,13 @@ class SmtpSender {
     this.#pool = null;
   }
 
-  #transport(connection: SmtpConnection): Transporter<SMTPPoolSentMessageInfo> {
+  async #transport(connection: SmtpConnection): Promise<Transporter<SMTPPoolSentMessageInfo>> {
+    // With the first mail: many installations send none.
+    const { createTransport } = (await import('nodemailer')).default;
     const key = JSON.stringify(connection);
     if (this.#pool?.key !== key) {
       this.close();
-      const transport = nodemailer.createTransport(poolOptions(connection));
+      const transport = createTransport(poolOptions(connection));
       transport.use('stream', watchContent);
       this.#pool = { key, transport };
     }

@@ -126,6 +126,34 @@ describe('workers', () => {
     }
   });
 
+  test('are woken for jobs that nobody announced, as many as there are jobs', async () => {
+    const statements: string[] = [];
+    const sql: typeof t.database.db.sql = (text, values) => {
+      statements.push(text);
+      return t.database.db.sql(text, values);
+    };
+    const together = Promise.withResolvers<void>();
+    let running = 0;
+    const handle = async () => {
+      running += 1;
+      if (running === 3) together.resolve();
+      await together.promise;
+    };
+    const job = defineJob({ name: NAME, queue: { ...queue, concurrency: 3 }, handle });
+    const runner = new JobRunner({ ...t.database, db: { ...t.database.db, sql } }, t.app.log, [job], { pollSeconds: 0.05 });
+    await runner.install();
+    try {
+      await runner.work(t.app);
+      // By now each worker has found nothing.
+      await eventually(() => expect(statements.length).toBeGreaterThan(5));
+      for (let n = 0; n < 3; n += 1) await t.app.db.sql("SELECT send_job($1, '{}'::jsonb) AS sent", [NAME]);
+      await together.promise;
+    } finally {
+      together.resolve();
+      await runner.stop(5_000);
+    }
+  });
+
   test('are woken after the commit for the queues of a transaction, and not after a rollback', async () => {
     const woken: string[][] = [];
     const jobs = { ...t.app.jobs, wake: (queues: Iterable<string>) => void woken.push([...queues]) };

@@ -6,6 +6,7 @@ const nothing: BenchResults = {
   machine: {},
   options: {},
   starts: [],
+  memories: [],
   paths: [],
   hotAccounts: [],
   moneyGrowths: [],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanHtml } from '../../../src/domain/content/pages/published-pages.ts';
+import { cleanHtml } from '../../../src/domain/content/pages/clean-html.ts';
 
 const markup = { spoilerTag: 'tg-spoiler', emojiTag: 'tg-emoji', emojiIdAttribute: 'emoji-id', linkScheme: 'tg' };
 const clean = (text: string) => cleanHtml(text, markup);

@@ -2,7 +2,7 @@
 import { SignJWT } from 'jose';
 
 const JWT_SECRET = 'loopback-only-loopback-only-loopback-only';
-const DEFAULT_TOKEN = 'loopback-default-token-of-a-decent-length';
+const DEFAULT_TOKEN = 'loopback-first-token-of-a-decent-length';
 const JWT_HOURS = 12;
 
 export const CREDENTIAL_ENVIRONMENT = { CABINET_JWT_SECRET: JWT_SECRET, WEB_API_DEFAULT_TOKEN: DEFAULT_TOKEN };

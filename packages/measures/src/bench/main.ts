@@ -9,6 +9,7 @@ import { measureEventLatency } from './event-latency.ts';
 import { measureHotAccount } from './hot-account.ts';
 import { type Lab, type LabData, type LabOptions, openLab, prepareLab } from './lab.ts';
 import { measureLogLines } from './log-lines.ts';
+import { measureMemory } from './memory.ts';
 import { measureMoneyGrowth } from './money-growth.ts';
 import { type BenchOptions, type DatabaseKind, HELP, readOptions } from './options.ts';
 import { type MeasuredPath, PATHS } from './paths.ts';
@@ -114,6 +115,10 @@ async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, res
     });
   }
   if (kind === 'postgres') await measureScaling(serverUrl!, results);
+  if (options.only.includes('memory') && kind === 'postgres') {
+    const rest = options.quick ? { idleSeconds: 20, restSeconds: 20 } : { idleSeconds: 60, restSeconds: 60 };
+    results.memories.push(await measureMemory(serverUrl!, { ...options, ...rest }, progress));
+  }
   if (options.only.includes('admin-statistics') && options.scale > 0 && kind === 'postgres') {
     const size = { users: options.scale, transactions: options.scale * 10 };
     results.adminStatistics.push(...(await measureAdminStatistics(serverUrl!, size, options, progress)));
@@ -137,6 +142,7 @@ const results: BenchResults = {
   },
   options,
   starts: [],
+  memories: [],
   paths: [],
   hotAccounts: [],
   moneyGrowths: [],

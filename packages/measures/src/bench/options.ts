@@ -16,6 +16,10 @@ export interface BenchOptions {
   sockets: number;
   /** Database on the server that admin-statistics fills once and leaves for the next run; null = one of its own, which is dropped. */
   keep: string | null;
+  /** Minutes of the mixed load of memory. */
+  minutes: number;
+  /** Folder of the build that memory measures, to compare two of them. */
+  build: string;
   /** Parts of titles of admin-statistics that are measured; empty = all. */
   match: readonly string[];
   /** Whether a missed aim makes the exit code 1, as errors and leaks always do. */
@@ -27,7 +31,7 @@ export interface BenchOptions {
 export const HELP = `npm run bench -- [options]
   --quick             short rounds and small data, for CI
   --only A,B          only these: start, paths, hot-account, sign-in-burst, big-lists, stall, sockets, money-growth, two-instances,
-                      event-latency, telemetry, logging, admin-statistics (only when named), or names of paths
+                      event-latency, telemetry, logging, admin-statistics and memory (only when named), or names of paths
   --database KIND     postgres or embedded; both unless given
   --rounds N          pairs of rounds (5; quick 3)
   --seconds N         length of a round (5; quick 1.5)
@@ -35,6 +39,8 @@ export const HELP = `npm run bench -- [options]
   --sockets N         sockets of the fan-out (5000; quick 500)
   --keep NAME         a database for admin-statistics that is filled when it does not exist, and not dropped
   --match A,B         of admin-statistics only the requests whose title has one of these
+  --minutes N         mixed load of memory (10; quick 2)
+  --build FOLDER      what memory measures (dist), to compare two builds
   --strict            a missed aim fails the run
   --profile           a CPU profile of the service beside the results (slower)`;
 
@@ -59,6 +65,8 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       sockets: text,
       keep: text,
       match: text,
+      minutes: text,
+      build: text,
     },
   });
   if (values.help) return 'help';
@@ -75,6 +83,8 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     warmUpSeconds: quick ? 1 : 4,
     scale: numberOf('scale', values.scale, quick ? 10_000 : 100_000, 0),
     sockets: numberOf('sockets', values.sockets, quick ? 500 : 5_000, 1),
+    minutes: numberOf('minutes', values.minutes, quick ? 2 : 10, 1),
+    build: values.build ?? 'dist',
     keep: values.keep ?? null,
     match: (values.match ?? '').split(',').filter((part) => part !== ''),
     strict: values.strict ?? false,

@@ -103,8 +103,8 @@ export const PATHS: readonly MeasuredPath[] = [
     sameBytes: false,
     connections: HASHERS,
     isBehindProxy: true,
-    service: (lab) => logins(lab, '/cabinet/auth/email/login'),
-    bare: (lab) => logins(lab, '/login'),
+    service: (lab) => logins(lab.emails, '/cabinet/auth/email/login'),
+    bare: (lab) => logins(lab.emails, '/login'),
   },
   {
     name: 'admin-users',
@@ -176,11 +176,11 @@ function callbacks(path: string, secret: string): RequestPlan {
 }
 
 /** Sign-ins by password, each from an address of its own: one address gets ten tries a minute. */
-export function logins(lab: Lab, path: string): RequestPlan {
+export function logins(emails: readonly string[], path: string): RequestPlan {
   const items = Array.from({ length: 4_000 }, (_, n) => ({
     path,
     headers: { ...JSON_TYPE, 'x-forwarded-for': `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}` },
-    body: JSON.stringify({ email: lab.emails[n % lab.emails.length], password: BENCH_PASSWORD }),
+    body: JSON.stringify({ email: emails[n % emails.length], password: BENCH_PASSWORD }),
   }));
   return { method: 'POST', items };
 }

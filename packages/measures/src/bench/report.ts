@@ -6,6 +6,7 @@ import type { BigListResult } from './big-lists.ts';
 import type { PathResult } from './compare-path.ts';
 import { type EventLatencyResult, eventLatencyFaults, eventLatencyTable, eventLatencyVerdicts } from './event-latency.ts';
 import type { HotAccountResult } from './hot-account.ts';
+import { type MemoryResult, memoryFaults, memoryTable, memoryVerdicts } from './memory.ts';
 import { type MoneyGrowthResult, moneyGrowthFaults, moneyGrowthTable, moneyGrowthVerdicts } from './money-growth.ts';
 import { PATHS } from './paths.ts';
 import { SIGN_INS_AT_ONCE, type SignInBurstResult } from './sign-in-burst.ts';
@@ -20,6 +21,7 @@ export interface BenchResults {
   machine: Record<string, unknown>;
   options: object;
   starts: StartResult[];
+  memories: MemoryResult[];
   paths: PathResult[];
   hotAccounts: HotAccountResult[];
   moneyGrowths: MoneyGrowthResult[];
@@ -44,7 +46,7 @@ const AIMS = {
   bigList: { atMost: 50 },
   stall: { atMost: 0.2 },
   start: { postgres: { atMost: 3_000 }, embedded: { atMost: 6_000 } },
-  idleMemory: { atMost: 250 },
+  idleMemory: { atMost: 220 },
   socketLoop: { atMost: 50 },
   messages: { atLeast: MESSAGES_PER_SECOND },
 } as const;
@@ -96,6 +98,7 @@ export function verdicts(results: BenchResults): Verdict[] {
         ? [verdictOf('idle memory [postgres]', result.idleMemoryMiB, AIMS.idleMemory, withUnit(0, ' MiB'))]
         : []),
     ]),
+    ...memoryVerdicts(results.memories),
     ...results.sockets.flatMap((result) => [
       verdictOf(`event loop delay p99 with ${result.sockets} sockets`, result.loopDelayP99Ms, AIMS.socketLoop, asMs),
       verdictOf(
@@ -125,6 +128,7 @@ export function faults(results: BenchResults): string[] {
       .map((result) => `ledger check: ${result.ledgerProblems} problems [${result.database}]`),
     ...results.moneyGrowths.flatMap(moneyGrowthFaults),
     ...results.twoInstances.flatMap(twoInstancesFaults),
+    ...memoryFaults(results.memories),
     ...eventLatencyFaults(results.eventLatencies),
     ...telemetryFaults(results.telemetryCosts),
     ...results.signInBursts
@@ -210,6 +214,7 @@ export function render(results: BenchResults): string {
       ),
     );
   }
+  parts.push(...results.memories.map(memoryTable));
   if (results.signInBursts.length > 0) {
     parts.push(
       table(

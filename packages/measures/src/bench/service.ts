@@ -24,7 +24,11 @@ export interface MeasuredService {
 }
 
 /** @throws Error with the end of the log when it does not become ready */
-export async function startService(environment: Record<string, string>, nodeOptions: string[] = []): Promise<MeasuredService> {
+export async function startService(
+  environment: Record<string, string>,
+  nodeOptions: string[] = [],
+  build = 'dist',
+): Promise<MeasuredService> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const startedAt = performance.now();
@@ -34,7 +38,7 @@ export async function startService(environment: Record<string, string>, nodeOpti
     if (log.length > 200) log.shift();
   };
   // No balancer waits here.
-  const child = spawnService(port, { SHUTDOWN_DRAIN_MS: '0', ...environment }, keepLine, nodeOptions);
+  const child = spawnService(port, { SHUTDOWN_DRAIN_MS: '0', ...environment }, keepLine, nodeOptions, build);
   for (;;) {
     const isReady = await fetch(`${url}/readyz`).then(
       (response) => response.ok,

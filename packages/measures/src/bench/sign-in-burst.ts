@@ -23,7 +23,7 @@ export const SIGN_INS_AT_ONCE = 50;
 export async function measureSignInBurst(lab: Lab, bursts: number): Promise<SignInBurstResult> {
   const { service } = lab;
   service.resume();
-  const { items } = logins(lab, '/cabinet/auth/email/login');
+  const { items } = logins(lab.emails, '/cabinet/auth/email/login');
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
   let sent = 0;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { SERVICE_FLAGS } from '../../../../scripts/service-flags.mjs';
 import { trackChild } from './child-process.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
@@ -11,9 +12,10 @@ export function spawnService(
   environment: Record<string, string>,
   onLine: (line: string) => void,
   nodeOptions: readonly string[] = [],
+  build = 'dist',
 ): ChildProcess {
   const child = trackChild(
-    spawn(process.execPath, [...nodeOptions, join(root, 'dist', 'server.js')], {
+    spawn(process.execPath, [...SERVICE_FLAGS, ...nodeOptions, join(root, build, 'server.js')], {
       cwd: root,
       env: {
         PATH: process.env.PATH ?? '',

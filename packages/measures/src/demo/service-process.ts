@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { SERVICE_FLAGS } from '../../../../scripts/service-flags.mjs';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
@@ -37,7 +38,7 @@ const READY_LIMIT_MS = 300_000;
 export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'subscription-service-')));
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [join(root, 'dist', 'server.js')], {
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, join(root, 'dist', 'server.js')], {
     cwd: root,
     env: {
       PATH: process.env.PATH ?? '',

@@ -1,7 +1,5 @@
-import sanitizeHtml from 'sanitize-html';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
-import type { MessengerMarkup } from '../../messaging/ports.ts';
 import { listActivePages, listActiveRules, listDocuments, listFaqSettings } from './repo.ts';
 import { chooseFaq, type FaqSource, isBlank, normalisePageLanguage, type PageLanguages, shownDocument } from './rules.ts';
 import type { DocumentKind, FaqPage, LegalDocument, ServiceRule } from './types.ts';
@@ -40,7 +38,7 @@ export interface Published<D> {
 export async function readPublishedDocument(app: App, kind: DocumentKind, language: string): Promise<Published<LegalDocument>> {
   const { requested, fallback } = pageLanguages(app, language);
   const byLanguage = await app.cache.read(documentsKey(kind), TRUST_MS, async () =>
-    inLanguages(cleaned(app, await listDocuments(app.db, kind))),
+    inLanguages(await cleaned(app, await listDocuments(app.db, kind))),
   );
   return { requestedLanguage: requested, document: shownDocument(byLanguage.get(requested), byLanguage.get(fallback)) };
 }
@@ -49,7 +47,7 @@ export async function readPublishedDocument(app: App, kind: DocumentKind, langua
 export async function readPublishedRules(app: App, language: string): Promise<Published<ServiceRule>> {
   const { requested, fallback } = pageLanguages(app, language);
   const byLanguage = await app.cache.read(RULES_KEY, TRUST_MS, async () =>
-    inLanguages(cleaned(app, await listActiveRules(app.db)).filter((rules) => !isBlank(rules.content))),
+    inLanguages((await cleaned(app, await listActiveRules(app.db))).filter((rules) => !isBlank(rules.content))),
   );
   return { requestedLanguage: requested, document: byLanguage.get(requested) ?? byLanguage.get(fallback) ?? null };
 }
@@ -76,7 +74,7 @@ export async function findPublishedPage(app: App, id: number, language: string):
 function cachedFaq(app: App): Promise<PublishedFaq> {
   return app.cache.read(FAQ_KEY, TRUST_MS, async () => {
     const [rows, settings] = await Promise.all([listActivePages(app.db), listFaqSettings(app.db)]);
-    const pages = cleaned(app, rows);
+    const pages = await cleaned(app, rows);
     const byLanguage = Map.groupBy(pages, (page) => page.language);
     const switches = new Map(settings.map((setting) => [setting.language, setting.isEnabled]));
     return {
@@ -87,7 +85,10 @@ function cachedFaq(app: App): Promise<PublishedFaq> {
   });
 }
 
-function cleaned<D extends { content: string; title?: string }>(app: App, pages: readonly D[]): D[] {
+async function cleaned<D extends { content: string; title?: string }>(app: App, pages: readonly D[]): Promise<D[]> {
+  if (pages.length === 0) return [];
+  // With the first page: its parser is a large package.
+  const { cleanHtml } = await import('./clean-html.ts');
   const { markup } = app.ports.messenger;
   return pages.map((page) => ({
     ...page,
@@ -98,89 +99,6 @@ function cleaned<D extends { content: string; title?: string }>(app: App, pages:
 
 function inLanguages<D extends { language: string }>(pages: readonly D[]): ReadonlyMap<string, D> {
   return new Map(pages.map((page) => [page.language, page]));
-}
-
-/** Where a browser would begin to read a tag, a comment or a declaration. */
-const MARKUP = /<[a-z!/?]/i;
-
-const INLINE = [
-  'b',
-  'strong',
-  'i',
-  'em',
-  'u',
-  'ins',
-  's',
-  'strike',
-  'del',
-  'code',
-  'a',
-  'span',
-  'br',
-  'sub',
-  'sup',
-  'small',
-  'mark',
-];
-const BLOCKS = [
-  'p',
-  'div',
-  'pre',
-  'blockquote',
-  'hr',
-  'ul',
-  'ol',
-  'li',
-  'h1',
-  'h2',
-  'h3',
-  'h4',
-  'h5',
-  'h6',
-  'details',
-  'summary',
-];
-const TABLES = ['table', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td', 'caption'];
-
-/**
- * What a browser may be given of a text that an operator wrote (spec 05 section 5.1, last line; section 16, invariant 7): formatting, links and
- * pictures; no scripts, styles, frames, forms, event handlers, or classes that would place an element over the page. A text without
- * markup, Markdown for example, stays as it is.
- */
-export function cleanHtml(text: string, markup: MessengerMarkup): string {
-  if (!MARKUP.test(text)) return text;
-  const once = sanitizeHtml(text, optionsFor(markup));
-  // An element that was taken out can leave two within each other that may not be nested, `<a>` in `<a>` for example: browsers would read
-  // another structure. The second time they are put side by side.
-  return once === text ? text : sanitizeHtml(once, optionsFor(markup));
-}
-
-const known = new WeakMap<MessengerMarkup, sanitizeHtml.IOptions>();
-
-function optionsFor(markup: MessengerMarkup): sanitizeHtml.IOptions {
-  const found = known.get(markup);
-  if (found) return found;
-  const options: sanitizeHtml.IOptions = {
-    allowedTags: [...INLINE, ...BLOCKS, ...TABLES, 'img', markup.spoilerTag, markup.emojiTag],
-    allowedAttributes: {
-      a: ['href', 'title'],
-      img: ['src', 'alt', 'title', 'width', 'height'],
-      blockquote: ['expandable'],
-      ol: ['start'],
-      td: ['colspan', 'rowspan'],
-      th: ['colspan', 'rowspan'],
-      [markup.emojiTag]: [markup.emojiIdAttribute],
-    },
-    allowedClasses: { span: [markup.spoilerTag], code: ['language-*'], pre: ['language-*'] },
-    allowedSchemes: ['http', 'https', 'mailto', 'tel', markup.linkScheme],
-    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !/^https:\/\//i.test(attribs.src ?? ''),
-    allowProtocolRelative: false,
-    disallowedTagsMode: 'discard',
-    // Deeper markup is nobody's text, and would overflow the stack of whoever reads it.
-    nestingLimit: 50,
-  };
-  known.set(markup, options);
-  return options;
 }
 
 const BUILT_IN_LANGUAGE = 'ru';

@@ -1,0 +1,95 @@
+/** What an idle instance in production has in memory (docs/performance.md). */
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { residentMiB } from '../../packages/measures/src/bench/child-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
+import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
+
+/** The aim is 220. A machine that lets the service wait also delays its collection of garbage. */
+const LIMIT_MIB = 240;
+/** By then what the start allocated has been collected; a slower machine only makes it take longer. */
+const IDLE_MS = 30_000;
+
+/**
+ * Packages of package.json that an idle instance on PostgreSQL has loaded. All others are loaded by what uses them: the embedded database,
+ * mail, cleaning of HTML, media in S3, scaling of pictures, OpenTelemetry, the log for people. Whoever adds one here adds its memory to every
+ * instance.
+ */
+const LOADED = [
+  '@fastify/cors',
+  '@fastify/multipart',
+  // By Prisma.
+  '@opentelemetry/api',
+  '@prisma/adapter-pg',
+  '@prisma/client',
+  '@prisma/driver-adapter-utils',
+  '@trpc/server',
+  'cockatiel',
+  'fastify',
+  'ipaddr.js',
+  'jose',
+  'lossless-json',
+  'node-fetch',
+  'oauth4webapi',
+  'pg',
+  'pg-boss',
+  'pino',
+  'prom-client',
+  'ws',
+  'zod',
+];
+
+/** Writes the names of the loaded packages on SIGUSR2. */
+const REPORTER = `
+  import { registerHooks } from 'node:module';
+  const packages = new Set();
+  registerHooks({ load: (url, context, next) => {
+    const name = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\//.exec(url)?.[1];
+    // A package of this repository has no folder there.
+    packages.add(name ?? (url.includes('/packages/') ? url : 'dist'));
+    return next(url, context);
+  } });
+  process.on('SIGUSR2', () => console.error('LOADED ' + JSON.stringify([...packages])));`;
+
+describe.skipIf(!serverUrl)('an idle instance (left out without a server: TEST_DATABASE_URL)', { shuffle: false }, () => {
+  let database: { url: string; drop(): Promise<void> };
+  let running: ServiceProcess | null = null;
+  beforeAll(async () => {
+    database = await emptyDatabaseOnServer();
+  });
+  afterAll(async () => {
+    await running?.stop();
+    await database?.drop();
+  });
+
+  const start = async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
+    const production = {
+      NODE_ENV: 'production',
+      CABINET_JWT_SECRET: 'production-of-a-test-production-of-a-test',
+      LOG_LEVEL: 'warn',
+    };
+    running = await startServiceProcess({ environment: { ...production, DATABASE_URL: database.url, ...environment } });
+    return running;
+  };
+
+  test('has loaded only the packages that it uses', async () => {
+    const service = await start({ NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(REPORTER)}` });
+    service.process.kill('SIGUSR2');
+    const reported = () => service.log.find((line) => line.startsWith('LOADED '));
+    await expect.poll(reported).toBeDefined();
+    const loaded = JSON.parse(reported()!.slice('LOADED '.length)) as string[];
+    await service.stop();
+    const direct = Object.keys(manifest.dependencies);
+    expect(loaded.filter((name) => direct.includes(name)).sort()).toEqual(LOADED);
+    // The fakes of outside systems.
+    expect(loaded.filter((name) => name.includes('/packages/'))).toEqual([]);
+  });
+
+  test.skipIf(process.platform !== 'linux')(`has at most ${LIMIT_MIB} MiB`, async () => {
+    const service = await start();
+    await wait(IDLE_MS);
+    await expect.poll(() => residentMiB(service.process.pid!)).toBeLessThanOrEqual(LIMIT_MIB);
+    await service.stop();
+  });
+});
