@@ -164,7 +164,7 @@ function callbackOf(request: FastifyRequest): Omit<ProviderCallback, 'subpath'> 
   return { method: request.method, headers, rawBody, query, ip: request.socket.remoteAddress ?? '' };
 }
 
-/** Which entrances for outside systems are open (spec 06 section 1). Without their addresses, because nobody has to sign in to read it. */
+/** Which entrances for outside systems are open. Without their addresses, because nobody has to sign in to read it. */
 function describeEntrances(app: App) {
   const providers = Object.fromEntries(
     METHODS.filter((method) => method.hasCallbacks).map((method) => [method.id, isMethodConfigured(app, method)]),
@@ -187,7 +187,7 @@ function describeEntrances(app: App) {
   };
 }
 
-/** Which providers accept callbacks now (spec 03 section 2.6). */
+/** Which providers accept callbacks now. */
 function describeCallbacks(app: App): Record<string, string | boolean> {
   const flags = METHODS.filter((method) => method.hasCallbacks).map((method) => [
     `${method.id}_enabled`,

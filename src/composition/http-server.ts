@@ -140,7 +140,7 @@ const SERVED_WHILE_CLOSED = new Set(['/health', '/livez', '/metrics']);
 const CLOSED_RETRY_SECONDS = 10;
 
 /**
- * The one place where requests of every kind (REST, tRPC, callbacks) are refused while a backup is restored (spec 06 section 7). The
+ * The one place where requests of every kind (REST, tRPC, callbacks) are refused while a backup is restored. The
  * providers and the panel repeat their callbacks.
  */
 function refuseWhileClosed(server: FastifyInstance, { ports }: App): void {

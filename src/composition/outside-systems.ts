@@ -224,7 +224,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
   };
 }
 
-/** The fake has to be asked for, because without an address the real one must answer that it is not configured (spec 06 section 13). */
+/** The fake has to be asked for, because without an address the real one must answer that it is not configured. */
 function banSystemConnection({ env, settings, sandbox }: OutsideOptions): BanSystemConnection {
   const baseUrl = settings.get('BAN_SYSTEM_API_URL');
   const isFake = !baseUrl && env.isBanSystemFake && sandbox?.isFake('vpnpanel');

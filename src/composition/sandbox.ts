@@ -71,7 +71,7 @@ const KINDS: readonly SandboxKind[] = ['vpnpanel', 'payments', 'messenger', 'mai
 
 type KeysOf<V> = { [K in SettingKey]: SettingTypes[K] extends V ? K : never }[SettingKey];
 
-/** The switch of every real payment provider, and the credentials without which it cannot work (spec 03 section 2.4). */
+/** The switch of every real payment provider, and the credentials without which it cannot work. */
 const PROVIDERS: readonly (readonly [KeysOf<boolean>, ...SettingKey[]])[] = [
   ['YOOKASSA_ENABLED', 'YOOKASSA_SHOP_ID', 'YOOKASSA_SECRET_KEY'],
   ['CRYPTOBOT_ENABLED', 'CRYPTOBOT_API_TOKEN'],

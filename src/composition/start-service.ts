@@ -230,7 +230,7 @@ export async function seedLate(app: App): Promise<void> {
   ]);
 }
 
-/** The port remembers the answer (spec 05 section 14). */
+/** The port remembers the answer. */
 async function askBotName(app: App): Promise<void> {
   if (app.ports.messengerIdentity.botUsername() !== null || !app.settings.get('BOT_TOKEN')) return;
   await app.ports.messenger.getMe();

@@ -5,7 +5,7 @@ import type { HashTask } from './password-hasher.ts';
 
 // Thread of `password-hasher.ts`: only bcrypt, so that half a second of computation never blocks the event loop.
 
-/** bcrypt reads 72 bytes; the digest makes the whole password count, whatever its length and script (spec 01 section 2.5). */
+/** bcrypt reads 72 bytes; the digest makes the whole password count, whatever its length and script. */
 function prehash(password: string): string {
   return createHash('sha256').update(password, 'utf8').digest('base64');
 }

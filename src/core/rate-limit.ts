@@ -49,7 +49,7 @@ function windowStart(app: App, windowSeconds: number): Date {
   return new Date(Math.floor(app.clock.now().getTime() / windowMs) * windowMs);
 }
 
-/** Until the window ends and the count starts again; at least the minute that the interface promises (spec 01 section 4.4). */
+/** Until the window ends and the count starts again; at least the minute that the interface promises. */
 function secondsLeft(app: App, windowSeconds: number): number {
   const endsAt = windowStart(app, windowSeconds).getTime() + windowSeconds * 1_000;
   return Math.max(60, Math.ceil((endsAt - app.clock.now().getTime()) / 1_000));

@@ -2,7 +2,7 @@ import type { App } from './app.ts';
 import { addMs, SECOND_MS } from './clock.ts';
 
 /**
- * A key-value store with expiry that all instances share (spec 01 section 1.3). Keys have at most 200 characters, values survive
+ * A key-value store with expiry that all instances share. Keys have at most 200 characters, values survive
  * JSON. Every function joins the caller's transaction.
  */
 

@@ -7,7 +7,7 @@ import { readState, writeStateIfChanged } from '../core/service-state.ts';
 
 /**
  * Scheduled jobs. Every instance sends them, but `startRound` lets one instance send each round, and `singletonKey` lets one job wait:
- * the cluster runs it once an interval, however many instances there are (spec 06 section 15).
+ * the cluster runs it once an interval, however many instances there are.
  */
 const TICK_MS = 15 * SECOND_MS;
 

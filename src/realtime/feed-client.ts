@@ -145,7 +145,7 @@ export class FeedClient {
     return this.#ws.readyState === this.#ws.OPEN;
   }
 
-  /** Writes ready frames. A client whose queue grows too large is dropped instead (spec 06 section 2.2). */
+  /** Writes ready frames. A client whose queue grows too large is dropped instead. */
   send(frames: Buffer): void {
     if (!this.isOpen) return;
     const waiting = this.#socket.writableLength;
@@ -244,7 +244,7 @@ export class FeedClient {
     }
   }
 
-  /** `{type: 'ping'}` is answered; everything else is ignored (spec 05 section 12). */
+  /** `{type: 'ping'}` is answered; everything else is ignored. */
   #receive(data: RawData, isBinary: boolean): void {
     this.#count();
     if (!isBinary && this.isOpen && isPing(String(data))) this.send(PONG);

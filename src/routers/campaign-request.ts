@@ -1,6 +1,6 @@
 import type { CampaignValues } from '../domain/campaigns/types.ts';
 
-/** The two forms of a campaign that the Web API and administrators send (spec 04 section 6). */
+/** The two forms of a campaign that the Web API and administrators send. */
 
 type Nullish<T> = { [K in keyof T]?: T[K] | null | undefined };
 

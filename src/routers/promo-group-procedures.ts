@@ -37,11 +37,11 @@ interface Group {
     createRequest: typeof PromoGroupCreateRequest;
     updateRequest: typeof PromoGroupUpdateRequest;
   };
-  /** Whether fields without a value are left out of the answers (spec 04 section 8.4). */
+  /** Whether fields without a value are left out of the answers. */
   omitsNull: boolean;
 }
 
-/** Promo groups, which API tokens and administrators manage in the same way (spec 04 section 8.4). */
+/** Promo groups, which API tokens and administrators manage in the same way. */
 export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedures }: Group) {
   const tags: [string] = [tag];
   const one = `${base}/{group_id}` as const;

@@ -13,7 +13,7 @@ import { SuccessResponse, Timestamp } from './shared.schemas.ts';
 import type { ProcedureFor, ReaderFor } from './trpc.ts';
 import { fromWire, toWire } from './wire.ts';
 
-/** Contract groups `Cabinet Ticket Notifications` and `Cabinet Admin Ticket Notifications` (spec 05 section 2). */
+/** Contract groups `Cabinet Ticket Notifications` and `Cabinet Admin Ticket Notifications`. */
 
 const TicketNotificationQuery = z.object({
   unread_only: z.boolean().default(false).describe('Whether only unread notifications are listed.'),
@@ -63,7 +63,7 @@ interface Group {
   owner: 'own notifications' | 'notifications of all administrators';
 }
 
-/** The notifications of tickets, which users have for themselves and administrators share (spec 05 section 2). */
+/** The notifications of tickets, which users have for themselves and administrators share. */
 export function ticketNotificationProcedures({ reading, marking, base, tag, owner }: Group) {
   const tags: [string] = [tag];
   const isOfUser = owner === 'own notifications';

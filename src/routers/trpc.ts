@@ -128,7 +128,7 @@ const convertRefusals = t.middleware(async ({ next }) => {
 
 /**
  * `WEB_API_ENABLED` and `CABINET_ENABLED` close their operations as soon as they are changed, on both transports and for every
- * credential (spec 06 section 0). Health and the mini-app, which need no API token, stay open while the Web API is disabled.
+ * credential. Health and the mini-app, which need no API token, stay open while the Web API is disabled.
  */
 const closeDisabledAreas = t.middleware(({ ctx, meta, next }) => {
   const isCabinet = meta?.area !== 'web' || meta.openapi?.path.startsWith('/cabinet');
@@ -141,7 +141,7 @@ const closeDisabledAreas = t.middleware(({ ctx, meta, next }) => {
 
 const base = t.procedure.use(convertRefusals).use(closeDisabledAreas);
 
-/** The checks of a user behind the credential (spec 01 section 4.2). */
+/** The checks of a user behind the credential. */
 const USER_GATES = [blacklisted, channelSubscriptionRequired, userNotActive, maintenance];
 const SESSION_REFUSALS = [authenticationRequired, accessTokenInvalid];
 const USER_REFUSALS = [...SESSION_REFUSALS, ...USER_GATES, areaClosed];
@@ -199,7 +199,7 @@ export const auditedWebProcedure = <P extends AuditAction>(permission: ChangeAct
     return result;
   });
 
-/** A signed-in user behind the cabinet gate (spec 01 section 4.2). */
+/** A signed-in user behind the cabinet gate. */
 export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT', guardRefuses: USER_REFUSALS }).use(async (call) => {
   const { ctx, next } = call;
   const actor: UserActor = await repeatWhenLost(ctx.app, () => authenticateUser(ctx.app, ctx.credentials));

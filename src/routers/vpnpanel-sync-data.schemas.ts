@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from './shared.schemas.ts';
 
-/** Data of the answers of panel synchronisations, alike in both areas; the contract leaves them free-form (spec 06 section 10). */
+/** Data of the answers of panel synchronisations, alike in both areas; the contract leaves them free-form. */
 
 /** How far the phase of a run is, in users or subscriptions. */
 const Progress = z.object({ phase: z.string(), done: z.int(), total: z.int() });

@@ -184,7 +184,7 @@ interface Group {
   };
 }
 
-/** Reads of the panel and its nodes that the Web API and the administration have alike (spec 06 section 11). */
+/** Reads of the panel and its nodes that the Web API and the administration have alike. */
 export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
   const tags: [string] = [tag];
   return {

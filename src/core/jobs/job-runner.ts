@@ -327,7 +327,7 @@ export class JobRunner {
     return worker;
   }
 
-  /** A restore replaces the jobs with the rows that they name (spec 06 section 7). */
+  /** A restore replaces the jobs with the rows that they name. */
   async #isStored({ name, id }: Pick<JobWithMetadata, 'name' | 'id'>): Promise<boolean> {
     const { rows } = await this.#database.jobDatabase.executeSql(
       `SELECT 1 AS found FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND id = $2 AND state = 'active'`,

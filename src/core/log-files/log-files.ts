@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * The form of a log record in files (spec 06 section 8): `2025-01-31 15:00:00 [INFO] [service] message key=value …`, a stack on the lines
+ * The form of a log record in files: `2025-01-31 15:00:00 [INFO] [service] message key=value …`, a stack on the lines
  * after it. Made from the JSON line of standard output, in which every secret is masked already.
  */
 

@@ -51,7 +51,7 @@ const wholeSections = Object.keys(PERMISSION_CATALOGUE)
   .filter((section) => section !== 'roles' && section !== 'landings')
   .map((section) => `${section}:*`);
 
-/** Roles that exist in every installation (spec 01 section 12). */
+/** Roles that exist in every installation. */
 export const SYSTEM_ROLES: readonly SystemRole[] = [
   { name: 'Superadmin', level: SUPERADMIN_LEVEL, permissions: ['*:*'], color: '#EF4444', icon: 'shield' },
   {
@@ -156,7 +156,7 @@ export function isConfigAdmin(
   return user.emailVerified && user.email !== null && admins.emails.has(user.email.toLowerCase());
 }
 
-/** The level that "at or above" compares with (spec 01 section 12). */
+/** The level that "at or above" compares with. */
 export function adminLevel(access: EffectiveAccess, isConfigAdminUser: boolean): number {
   return isConfigAdminUser || access.level >= SUPERADMIN_LEVEL ? TOP_LEVEL : access.level;
 }

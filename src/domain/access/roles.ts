@@ -190,7 +190,7 @@ export async function seedRoles(app: App): Promise<void> {
       app.log.warn('there is no superadmin: run `npm run cli -- admin create you@example.com`, or set ADMIN_IDS or ADMIN_EMAILS');
     }
   } catch (error) {
-    // Any failure: must not prevent the start (spec 01 section 12); the next start repeats it.
+    // Any failure: must not prevent the start; the next start repeats it.
     app.log.error({ err: error }, 'system roles could not be updated');
   }
 }
@@ -220,7 +220,7 @@ async function syncSuperadmins(t: App, roleId: number): Promise<void> {
 }
 
 /**
- * Assigns Superadmin to the registered owner of a verified e-mail, in the caller's transaction (spec 01 section 12).
+ * Assigns Superadmin to the registered owner of a verified e-mail, in the caller's transaction.
  * @param user `email` in lower case
  * @returns `isLasting` false: ADMIN_IDS or ADMIN_EMAILS name others only, so the next start revokes the role
  */

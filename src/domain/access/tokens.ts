@@ -30,7 +30,7 @@ import type { ApiToken } from './types.ts';
 
 /** Stores the id of the default token, so that it is found after a restart with another value in the environment. */
 const DEFAULT_TOKEN_STATE = 'access:default-token';
-/** `created_by` of default tokens (spec 01 section 1.2). */
+/** `created_by` of default tokens. */
 const DEFAULT_TOKEN_MAKER = 'migration';
 /** Length of the column of the name. */
 const MAX_NAME_LENGTH = 255;
@@ -222,7 +222,7 @@ function recordUse(app: App, token: ApiToken, ip: string | null): void {
 }
 
 /**
- * Applies changes of the default token's settings without a restart (spec 01 section 9): a new text or name activates its row and
+ * Applies changes of the default token's settings without a restart: a new text or name activates its row and
  * deactivates the row of the former text. Every instance does it; a repetition changes nothing. @returns stops following
  */
 export function followDefaultToken(app: App): () => void {
@@ -283,7 +283,7 @@ function hasTokenShape(text: string): boolean {
   return body.length === (SECRET_BYTES * 4) / 3 && text.slice(-CHECK_LENGTH) === checkOf(body);
 }
 
-/** The stored form of a token: hex of the hash, or of the HMAC with the operator's secret (spec 01 section 4.1). */
+/** The stored form of a token: hex of the hash, or of the HMAC with the operator's secret. */
 function tokenHash(text: string, algorithm: string, hmacSecret: string | null): string {
   const name = HASH_ALGORITHMS.has(algorithm) ? algorithm : 'sha256';
   const hash = hmacSecret ? createHmac(name, hmacSecret) : createHash(name);

@@ -46,7 +46,7 @@ export function appendEvent(t: App, event: NewEvent): Promise<number> {
   return insertEvent(t.db, { ...event, occurredAt: event.occurredAt ?? now }, now);
 }
 
-/** The dashboard feed, newest first (spec 05 section 9.2). */
+/** The dashboard feed, newest first. */
 export function readEvents(app: App, filter: EventFilter): Promise<{ items: RecordedEvent[]; total: number }> {
   return listEvents(app.db, filter);
 }

@@ -49,7 +49,7 @@ const SEGMENTS: Readonly<Record<string, string>> = {
   custom_direct: 'u.referred_by_id IS NULL',
 };
 
-/** Segments of a broadcast by e-mail (spec 05 section 3.2). */
+/** Segments of a broadcast by e-mail. */
 const EMAIL_SEGMENTS: Readonly<Record<string, string>> = {
   all_email: 'true',
   email_only: "u.auth_type = 'email'",
@@ -99,7 +99,7 @@ export function subscriberCondition(now: string): string {
 
 /**
  * Who gets a broadcast over a channel: the segment without those who cannot be reached over it or have switched off news. The one
- * condition of previews, counts and recipients, so that they agree (spec 05 section 3.2).
+ * condition of previews, counts and recipients, so that they agree.
  * @param now SQL of the current time
  */
 export function broadcastCondition(channel: 'messenger' | 'email', target: string, now: string): string {

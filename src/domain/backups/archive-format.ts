@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ArchiveRefused, type ArchiveSchema, type Metadata } from './types.ts';
 
-/** The two JSON members at the head of an archive (spec 06 section 7). */
+/** The two JSON members at the head of an archive. */
 
 export const FORMAT_VERSION = '3.0';
 export const METADATA_MEMBER = 'metadata.json';

@@ -231,7 +231,7 @@ interface Slot {
 }
 
 /**
- * Queues a backup when one is due: at `BACKUP_TIME` (UTC) and then every `BACKUP_INTERVAL_HOURS` (spec 06 section 7). The first one, and
+ * Queues a backup when one is due: at `BACKUP_TIME` (UTC) and then every `BACKUP_INTERVAL_HOURS`. The first one, and
  * the first after a change of these settings, is that of the next due time. Of all instances one queues it. A backup whose process died is
  * repeated once (spec 10 F4).
  */

@@ -1,8 +1,8 @@
 import type { ColumnShape } from './types.ts';
 
 /**
- * Rows as JSON, one object a line, written and read by the database itself, so that no number, timestamp or text is converted by JavaScript
- * (spec 06 section 7): bigint and numeric as text, timestamps as ISO 8601 with `Z`, bytes as base64, arrays as arrays, jsonb as JSON, and
+ * Rows as JSON, one object a line, written and read by the database itself, so that no number, timestamp or text is converted by JavaScript:
+ * bigint and numeric as text, timestamps as ISO 8601 with `Z`, bytes as base64, arrays as arrays, jsonb as JSON, and
  * json, which is a text to the database, as that text.
  */
 

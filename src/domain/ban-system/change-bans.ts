@@ -4,7 +4,7 @@ import { refusal } from '../../core/errors.ts';
 import { type BanSystemPort, isBanSystemError } from './ports.ts';
 import type { BanSetting, BanStats } from './types.ts';
 
-/** The commands to the ban system; each records for the audit log what it changed (spec 06 section 13). */
+/** The commands to the ban system; each records for the audit log what it changed. */
 
 /** Bans a user for some minutes. @throws AppError 503 | 502 */
 export async function banUser(
@@ -53,7 +53,7 @@ export const BAN_SYSTEM_REFUSALS = [banSystemDisabled, banSystemNotConfigured];
 export const banSystemFailed = refusal('ban_system_failed', 502, 'Ban System API error: API error <n>');
 
 /**
- * Calls the ban system, once: nothing is repeated and nothing is stored (spec 06 section 13).
+ * Calls the ban system, once: nothing is repeated and nothing is stored.
  * @throws AppError 503 while it is switched off or not configured | 502 when it does not answer or answers an error
  */
 export async function askBanSystem<T>(app: App, ask: (banSystem: BanSystemPort) => Promise<T>): Promise<T> {

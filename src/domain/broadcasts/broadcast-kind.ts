@@ -87,7 +87,7 @@ function withWayOut(mail: Mail, link: string, language: string | null): Mail {
   };
 }
 
-/** Fills `{{user_name}}` and `{{email}}`; values are written for where they stand (spec 05 section 3.5). */
+/** Fills `{{user_name}}` and `{{email}}`; values are written for where they stand. */
 function substituted(pattern: string, recipient: ClaimedRecipient, write: (value: string) => string): string {
   const values: Record<string, string> = { user_name: mailName(recipient), email: recipient.email ?? '' };
   return pattern.replace(/\{\{\s*(user_name|email)\s*\}\}/g, (_match, name: string) => write(values[name]!));

@@ -203,7 +203,7 @@ export const broadcastConfirmed = refusal(
 );
 
 /**
- * Ends a broadcast, on all its channels: what is under way is still sent, nothing after it (spec 05 section 3.3).
+ * Ends a broadcast, on all its channels: what is under way is still sent, nothing after it.
  * @throws AppError 404; 400 when it has ended
  */
 export function stopBroadcast(app: App, id: number): Promise<Broadcast> {

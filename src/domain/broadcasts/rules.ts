@@ -11,7 +11,7 @@ import type { Broadcast, BroadcastDraft, BroadcastRow, BroadcastStatus } from '.
 /** Longest caption of a file, with tags (spec 05 section 3.3). */
 export const MAX_CAPTION = 1_024;
 
-/** Keys of the standard buttons in their rows (spec 05 section 3.4). */
+/** Keys of the standard buttons in their rows. */
 const BUTTON_ROWS = [['balance', 'referrals'], ['promocode', 'connect'], ['subscription', 'support'], ['home']] as const;
 export type ButtonKey = (typeof BUTTON_ROWS)[number][number];
 
@@ -101,7 +101,7 @@ function statusOf(sends: readonly MassSend[]): BroadcastStatus {
 
 export const broadcastNotFound = refusal('broadcast_not_found', 404, 'Broadcast not found');
 
-/** What a button calls in the chat, and its page in the web app (spec 05 section 3.4). */
+/** What a button calls in the chat, and its page in the web app. */
 const ACTIONS: Readonly<Record<ButtonKey, { callback: string; page: string | null }>> = {
   balance: { callback: 'balance_topup', page: '/balance/top-up' },
   referrals: { callback: 'menu_referrals', page: '/referral' },

@@ -100,7 +100,7 @@ async function giveBonus(t: App, { campaign, registrant, plan, tariff }: Planned
   }
 }
 
-/** A deposit without payment method is a bonus (spec 04 section 0.2). */
+/** A deposit without payment method is a bonus. */
 async function creditBonus(t: App, campaign: Campaign, registrant: CampaignRegistrant, kopeks: number): Promise<void> {
   const { outcome } = await postMovement(t, {
     userId: registrant.id,

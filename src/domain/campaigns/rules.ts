@@ -85,7 +85,7 @@ export function partnerName(partner: { id: number; firstName: string | null; use
   return partner.firstName || partner.username || `#${partner.id}`;
 }
 
-/** The name of a registrant or referral in the statistics of a campaign (spec 04 section 0.3). */
+/** The name of a registrant or referral in the statistics of a campaign. */
 export function registrantName(user: {
   id: number;
   firstName: string | null;

@@ -97,7 +97,7 @@ export async function recountUsers(db: Db): Promise<number> {
   return countAll(db);
 }
 
-/** Kopeks per 30 days of a server that the sync creates (spec 06 section 10). */
+/** Kopeks per 30 days of a server that the sync creates. */
 const NEW_SERVER_PRICE_KOPEKS = 1000;
 
 interface PanelSquad {

@@ -57,7 +57,7 @@ export async function syncServersOnce(app: App): Promise<boolean> {
 }
 
 /**
- * The form of the Web API (spec 02 section 8): without a list from the panel nothing changes, and the answer says why (08 P10).
+ * The form of the Web API: without a list from the panel nothing changes, and the answer says why (08 P10).
  * @throws AppError 503 with the configuration error, 502 with the reason
  */
 export async function syncServersOrFail(app: App): Promise<ServerSyncCounts & { total: number }> {

@@ -58,7 +58,7 @@ export async function createTariff(app: App, _actor: Actor, request: TariffReque
 
 /**
  * Changes the given fields. New squads or another external squad start a background sync of the tariff's subscriptions, sent with
- * the change (spec 02 section 10).
+ * the change.
  * @throws AppError 404 'Tariff not found'; ValidationError as for creation
  */
 export async function changeTariff(app: App, _actor: Actor, tariffId: number, request: TariffRequest): Promise<Tariff> {
@@ -206,7 +206,7 @@ export interface ListedTariff {
   subscriptionsCount: number;
 }
 
-/** Tariffs by (display order, id) with the numbers of servers and subscriptions each (spec 02 section 10). */
+/** Tariffs by (display order, id) with the numbers of servers and subscriptions each. */
 export async function listTariffs(app: Pick<App, 'db'>, options: { includeInactive: boolean }): Promise<ListedTariff[]> {
   const [tariffs, servers, counts] = await Promise.all([
     tariffsInOrder(app, { activeOnly: !options.includeInactive }),
@@ -252,7 +252,7 @@ export const tariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found
 
 /**
  * Creates a tariff at the first start: when there is no tariff and a `PRICE_{n}_DAYS` is above 0, one with these prices, the default
- * limits, every available server and the trial flag (spec 02 section 10). Several instances may run it concurrently.
+ * limits, every available server and the trial flag. Several instances may run it concurrently.
  */
 export async function ensureDefaultTariff(app: App): Promise<void> {
   const periodPrices = pricesFromSettings(app);

@@ -1,6 +1,6 @@
 import type { Rows } from '../../core/db/columns.ts';
 
-/** What is on sale (spec 02 sections 1.2 and 1.4). The meaning of the columns is described at the models. */
+/** What is on sale. The meaning of the columns is described at the models. */
 
 /** How often the panel resets the used traffic; null on a tariff means the service-wide default. */
 export type TrafficResetMode = NonNullable<Rows['Tariff']['trafficResetMode']>;

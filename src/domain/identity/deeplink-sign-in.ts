@@ -48,7 +48,7 @@ const signInConsumed = refusal('sign_in_consumed', 410, 'Token already consumed'
 const signInDataInvalid = refusal('sign_in_data_invalid', 500, 'Invalid token data');
 
 /**
- * Checks whether a sign-in has been confirmed in the bot; the first poll after that gets the session (spec 01 section 5.4).
+ * Checks whether a sign-in has been confirmed in the bot; the first poll after that gets the session.
  * @throws AppError 202 'Waiting for confirmation' | 410 | 500 'Invalid token data' | 401 'User not found' | 403 'Account is deactivated'
  */
 export async function pollDeepLink(app: App, token: string): Promise<SignIn> {

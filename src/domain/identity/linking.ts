@@ -108,7 +108,7 @@ const oauthProviderMismatch = refusal('oauth_provider_mismatch', 400, 'Provider 
 const oauthStateUserInvalid = refusal('oauth_state_user_invalid', 400, 'Invalid user_id in OAuth state');
 
 /**
- * Begins to link an account of a provider to the caller; the state contains the user's id (spec 01 section 7).
+ * Begins to link an account of a provider to the caller; the state contains the user's id.
  * @throws AppError 400 'Provider is already linked to your account' | 400 'Requested OAuth provider is not available'
  */
 export async function startLinking(app: App, actor: UserActor, provider: OAuthProvider): Promise<OAuthStart> {
@@ -119,8 +119,8 @@ export async function startLinking(app: App, actor: UserActor, provider: OAuthPr
 }
 
 /**
- * Completes linking in the session that began it (spec 01 section 7).
- * @throws AppError 400 with the reasons of sections 6 and 7 | 403 | 409
+ * Completes linking in the session that began it.
+ * @throws AppError 400 with the reasons of spec 01 sections 6 and 7 | 403 | 409
  */
 export async function completeLinking(
   app: App,
@@ -137,10 +137,10 @@ export async function completeLinking(
 }
 
 /**
- * Completes linking in a browser without a session: the state is the credential (spec 01 section 7). The provider's page shows which
+ * Completes linking in a browser without a session: the state is the credential. The provider's page shows which
  * account will be linked: every provider is requested to let the user choose or confirm it.
  * @param request `provider` null = that of the state
- * @throws AppError 400 with the reasons of section 7 | 403 'User account is not active' | 409
+ * @throws AppError 400 with the reasons of spec 01 section 7 | 403 'User account is not active' | 409
  */
 export async function completeLinkingByState(
   app: App,
@@ -166,7 +166,7 @@ const lastAuthMethod = refusal('last_auth_method', 400, 'Cannot unlink last auth
 
 /**
  * Unlinks an account of a provider from the caller's account, under its lock: the second of two concurrent requests sees the result of
- * the first (spec 01 section 7).
+ * the first.
  * @throws AppError 400 'Provider is not linked to your account' | 400 'Cannot unlink last authentication method'
  */
 export async function unlinkProvider(app: App, actor: UserActor, provider: OAuthProvider): Promise<void> {
@@ -195,7 +195,7 @@ interface LinkedProvider {
   identifier: string | null;
 }
 
-/** Sign-in methods of the cabinet, and the caller's own account of each (spec 01 section 7). */
+/** Sign-in methods of the cabinet, and the caller's own account of each. */
 export async function listLinkedProviders(app: App, actor: UserActor): Promise<LinkedProvider[]> {
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
@@ -214,10 +214,10 @@ const providerJustLinked = refusal('provider_just_linked', 409, 'This provider a
 export type LinkOutcome = { kind: 'linked' } | { kind: 'already_linked' } | { kind: 'merge_required'; mergeToken: string };
 
 /**
- * Links an account of a provider, whose identity was just proved, to a user under the user's lock (spec 01 section 7). When it belongs to
+ * Links an account of a provider, whose identity was just proved, to a user under the user's lock. When it belongs to
  * another user, the result is a merge token for the two. The linking is refused when all sessions were ended since it was begun, by a
- * new password for example, also during the call to the provider (H8).
- * @throws AppError 400 'Invalid or expired OAuth state' | 400 'User not found' | 403 'User account is not active' (H27) | 400 another account of the provider is linked |
+ * new password for example, also during the call to the provider (spec 01 H8).
+ * @throws AppError 400 'Invalid or expired OAuth state' | 400 'User not found' | 403 'User account is not active' (spec 01 H27) | 400 another account of the provider is linked |
  *   409 'This provider account was just linked to another user'
  */
 export async function bindProviderAccount(

@@ -10,7 +10,7 @@ import type { UserRecord } from './types.ts';
 /** How long a merge may be confirmed (spec 01 section 1.3). */
 export const MERGE_TOKEN_SECONDS = (30 * MINUTE_MS) / SECOND_MS;
 
-/** How often a merge that failed may be tried again with the same token (spec 01 section 8). */
+/** How often a merge that failed may be tried again with the same token. */
 const MAX_RESTORES = 3;
 
 /** Two accounts that may be merged: the signed-in one that tried to link an identity, and the one that has it. */

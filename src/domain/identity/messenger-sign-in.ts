@@ -44,7 +44,7 @@ export async function signInWithInitData(app: App, request: InitDataSignIn): Pro
 
 export interface MessengerSignInOptions {
   referralCode: string | null;
-  /** A missing last name clears ours: the widget always sends the whole name (spec 01 section 5.1). Default: ours stays. */
+  /** A missing last name clears ours: the widget always sends the whole name. Default: ours stays. */
   clearsLastName?: boolean;
 }
 
@@ -133,7 +133,7 @@ function tokenInvalid() {
 export const widgetDataInvalid = unauthorized('widget_data_invalid', 'Invalid or expired Messenger authentication data');
 
 /**
- * Signs in with the fields of the messenger's login widget; the first time creates the account (spec 01 section 5.1).
+ * Signs in with the fields of the messenger's login widget; the first time creates the account.
  * @param referralCode used only when this request creates the account
  * @throws AppError 401 for fields that the messenger did not sign | 403 'User account is not active'
  */
@@ -150,7 +150,7 @@ export async function signInWithWidget(app: App, data: WidgetData, referralCode:
 }
 
 /**
- * Signs in with an OpenID Connect token of the messenger; the first time creates the account (spec 01 section 5.1).
+ * Signs in with an OpenID Connect token of the messenger; the first time creates the account.
  * @param referralCode used only when this request creates the account
  * @throws AppError 400 'Messenger OIDC is not configured' | 401 | 403 'User account is not active' | 503
  */

@@ -56,7 +56,7 @@ export interface MessengerIdentityPort {
   /** The same check as `verifyInitData`, with the reason of a refusal. */
   readInitData(initData: string, maxAgeSeconds: number): InitDataReading;
   /**
-   * Checks the mini-app's identity data (spec 01 section 3). No outside call: the bot token is the key.
+   * Checks the mini-app's identity data. No outside call: the bot token is the key.
    * @param maxAgeSeconds maximum age; a time up to 300 s in the future is accepted, too
    * @returns null when the signature, the age or the form is invalid, or no bot token is set
    */

@@ -27,7 +27,7 @@ export function displayedName({ settings }: Pick<App, 'settings'>, name: string 
 /** Full-width and other forms of a letter count as the letter, in any case. */
 const comparable = (value: string): string => value.normalize('NFKC').trim().toLowerCase();
 
-/** `ru-RU` and ` RU ` become `ru`, and so does an empty value (spec 01 section 1.1). */
+/** `ru-RU` and ` RU ` become `ru`, and so does an empty value. */
 export function normaliseLanguage(language: string | null | undefined): string {
   return shortLanguage(language ?? '') || 'ru';
 }
@@ -50,7 +50,7 @@ export function fullName(user: Named): string {
 
 type Linked = Pick<UserRecord, 'messengerId' | 'email' | 'hasPassword' | 'googleId' | 'yandexId' | 'discordId' | 'vkId'>;
 
-/** Sign-in methods of the account in the order of the interface; an e-mail counts with a password, verified or not (spec 01 section 1.1). */
+/** Sign-in methods of the account in the order of the interface; an e-mail counts with a password, verified or not. */
 export function authMethods(user: Linked): string[] {
   const methods: [string, boolean][] = [
     ['messenger', user.messengerId !== null],

@@ -5,7 +5,7 @@ import { readGlobalStats } from '../referrals/stats/read-stats.ts';
 import { countConversions, countOpenTickets, countSubscriptions, countUsers, listTopReferrers } from './repo.ts';
 import { conversionPercent, displayName, summarise } from './rules.ts';
 
-/** Statistics of the whole service (spec 06 sections 4.1 and 4.2), at any size from counters. Days are UTC; money is in kopeks. */
+/** Statistics of the whole service, at any size from counters. Days are UTC; money is in kopeks. */
 
 /** No data of the service is older. */
 const FIRST_DAY = new Date('2020-01-01T00:00:00Z');

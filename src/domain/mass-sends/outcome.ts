@@ -3,13 +3,13 @@ import { SECOND_MS } from '../../core/clock.ts';
 import { MailError, MessengerError } from '../messaging/ports.ts';
 import type { SendOutcome } from './types.ts';
 
-/** Pauses before the second and the third attempt of one message (spec 05 section 3.5). */
+/** Pauses before the second and the third attempt of one message. */
 const PAUSES_MS = [500, 1_000];
 /** Pause of the whole send while the messenger or the mail server is away. */
 export const AWAY_MS = 30 * SECOND_MS;
 
 /**
- * Sends one message, three times where it certainly did not arrive, and classifies what came of it (spec 05 section 3.5). Without an
+ * Sends one message, three times where it certainly did not arrive, and classifies what came of it. Without an
  * answer it is unknown whether it arrived: it is not sent again.
  * @param send whether it is the first attempt: the time that was reserved is that of the first
  * @param isRepeatable what is done twice has the effect of once: without an answer it is tried once more, and later again. Each

@@ -180,7 +180,7 @@ interface FileReference {
 
 /**
  * Signs ids of private files for who may see them now: the id with an end and a signature, `<id>.<end>.<signature>`. It stands wherever
- * the id may stand, so that a client that makes the address of a file from its id needs no credential (spec 05 section 10). All signatures
+ * the id may stand, so that a client that makes the address of a file from its id needs no credential. All signatures
  * of an hour are equal, so that a browser asks once.
  * @returns a function that signs an id
  */

@@ -140,7 +140,7 @@ async function planOf(t: App, primary: MergingUser, secondary: MergingUser, keep
 
 /**
  * Moves the balance by two new movements, which lists do not show because nothing was earned or spent; then the history. `balance`
- * as payment method: neither a payment from outside nor a bonus (spec 04 section 0.2).
+ * as payment method: neither a payment from outside nor a bonus.
  */
 async function moveMoney(t: App, primary: MergingUser, secondary: MergingUser): Promise<number> {
   const kopeks = secondary.balanceKopeks;
@@ -207,7 +207,7 @@ async function requestPanelChanges(t: App, { mergeId, secondary, plan, messenger
 }
 
 /**
- * Both accounts of a merge offer, and how long it may still be confirmed. Uses nothing up (spec 01 section 8).
+ * Both accounts of a merge offer, and how long it may still be confirmed. Uses nothing up.
  * @throws AppError 404 'Merge token is invalid or expired' | 404 'One or both users not found'
  */
 export async function previewMerge(app: App, token: string): Promise<MergePreview> {
@@ -272,7 +272,7 @@ const mergeSessionFailed = refusal(
   (cause: unknown) => ({ cause }),
 );
 
-// Pure rules of the account merge (spec 01 section 8).
+// Pure rules of the account merge.
 
 /** Ascending (spec 01 section 8, partner_status). */
 const PARTNER_RANKS: readonly MergingUser['partnerStatus'][] = ['none', 'rejected', 'pending', 'approved'];

@@ -147,7 +147,7 @@ interface UserNotice<K extends EventsTo<'user'>, M extends MailType> {
 
 /**
  * Queues a notice in the caller's transaction: in the messenger if the user has one, else by mail to a verified address and on the user's
- * sockets. Blocked and deleted users are not notified (spec 05 section 9.3).
+ * sockets. Blocked and deleted users are not notified.
  */
 export async function notifyUser<K extends EventsTo<'user'>, M extends MailType>(
   t: App,

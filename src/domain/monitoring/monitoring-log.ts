@@ -7,7 +7,7 @@ import { isAppError } from '../../core/errors.ts';
 import type { RunningJob } from '../../core/jobs/define-job.ts';
 import { type TextKey, text } from '../messaging/texts.ts';
 
-/** The events of the monitoring log and what each says in `data` (spec 06 section 8). */
+/** The events of the monitoring log and what each says in `data`. */
 interface MonitoringEvents {
   monitoring_cycle_completed: { timestamp: string };
   monitoring_cycle_error: { error: string };
@@ -39,7 +39,7 @@ function isFailure(event: MonitoringEvent): boolean {
 }
 
 /**
- * Adds a row to the monitoring log; none for work that found nothing to do (spec 06 section 8). Called by a job in its transaction, where
+ * Adds a row to the monitoring log; none for work that found nothing to do. Called by a job in its transaction, where
  * the work is one, else after the work.
  */
 export async function recordMonitoring<E extends MonitoringEvent>(app: App, event: E, data: MonitoringEvents[E]): Promise<void> {
@@ -78,7 +78,7 @@ function kindOf(error: unknown): string {
   return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
 }
 
-/** A page of the monitoring log, newest first; an empty type is no filter (spec 06 section 8). */
+/** A page of the monitoring log, newest first; an empty type is no filter. */
 export async function listMonitoringLog(
   app: App,
   filter: { eventType?: string | null | undefined },
@@ -96,7 +96,7 @@ export function listMonitoringEventTypes(app: App): Promise<string[]> {
 
 const BATCH = 5_000;
 
-/** Deletes rows past `MONITORING_LOGS_RETENTION_DAYS`, batch by batch; with 0 days none (spec 06 section 8). @returns rows deleted */
+/** Deletes rows past `MONITORING_LOGS_RETENTION_DAYS`, batch by batch; with 0 days none. @returns rows deleted */
 export async function purgeMonitoringLog(app: App): Promise<number> {
   const days = app.settings.get('MONITORING_LOGS_RETENTION_DAYS');
   if (days === 0) return 0;

@@ -69,7 +69,7 @@ async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount |
   return applyState(t, event, account, subscription);
 }
 
-/** Whether the user has not switched off this notice (spec 05 section 9.1). */
+/** Whether the user has not switched off this notice. */
 function isWanted(account: ReportedAccount, type: UserNoticeType, { percent = 0 }: NoticeValues): boolean {
   const wanted = readPreferences(account.notificationSettings);
   if (type === 'webhook_sub_expiring') return wanted.subscriptionExpiryEnabled;

@@ -41,7 +41,7 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
- * A charge of a saved card is part of a renewal, which has its own messages, and buys no saved order (spec 03 section 2.5). A subscription
+ * A charge of a saved card is part of a renewal, which has its own messages, and buys no saved order. A subscription
  * that runs is renewed by the autopay job; the job no longer takes one that ended longer ago.
  */
 const CARD_STEPS: readonly Step[] = [
@@ -91,7 +91,7 @@ async function notifyAdminsOfTopup(app: App, topup: CreditedTopup, claim: (t: Ap
   });
 }
 
-/** Notifies in the messenger if the payer has one, else by mail to a verified address (spec 05 section 9.3). */
+/** Notifies in the messenger if the payer has one, else by mail to a verified address. */
 async function notifyPayer(app: App, topup: CreditedTopup): Promise<void> {
   if (topup.userStatus !== 'active') return;
   const amount = formatPrice(topup.amountKopeks, false);

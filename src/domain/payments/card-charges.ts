@@ -173,7 +173,7 @@ async function hasAttempts(t: App, chargeId: number): Promise<boolean> {
 /** The provider that saves cards. */
 const CARD_PROVIDER = 'yookassa';
 
-/** Whether saved cards are charged at all (spec 03 section 5.2). */
+/** Whether saved cards are charged at all. */
 function areCardsCharged(app: App): boolean {
   const { settings } = app;
   return (
@@ -350,7 +350,7 @@ async function finishAttempt(db: Db, id: number, status: 'paid' | 'failed', reas
   );
 }
 
-/** A card that the provider has stored (spec 03 section 5.2). */
+/** A card that the provider has stored. */
 type SavedCard = Pick<Rows['SavedPaymentMethod'], 'id' | 'methodType' | 'cardLast4' | 'cardType' | 'title' | 'createdAt'>;
 
 function listActiveCards(db: Db, userId: number): Promise<SavedCard[]> {

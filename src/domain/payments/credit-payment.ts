@@ -222,7 +222,7 @@ async function notifyAttempt(app: App, payment: Payment, attempt: FailedAttempt)
 /** What a provider reports of a payment besides the credit, as `record_credit_extras()` records it (prisma/sql/topups.sql). */
 export interface CreditExtras {
   feeKopeks: number | null;
-  /** Kopeks beyond the invoice: a case for an administrator (spec 03a section 0.2). */
+  /** Kopeks beyond the invoice: a case for an administrator. */
   overpaidKopeks: number;
   savedMethod: SavedMethodRow | null;
 }

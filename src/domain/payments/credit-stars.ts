@@ -87,7 +87,7 @@ function paidState(paid: StarsPaid, { amountKopeks, currency, stars: price }: St
 
 /**
  * Credits the worth of the stars at the current rate: an invoice that was open when the installation changed to this service has no record.
- * What it was to pay for besides the balance is not sold here, so that the money goes to the balance too (spec 07 section 4.2).
+ * What it was to pay for besides the balance is not sold here, so that the money goes to the balance too.
  */
 async function creditOldInvoice(app: App, paid: StarsPaid, payer: UserRecord): Promise<CreditResult> {
   const record = chargeRecord(app, paid, payer.language);

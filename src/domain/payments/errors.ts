@@ -40,7 +40,7 @@ export function invoiceFailed(method: { id: string; name: string }, cause: unkno
   return creationFailure(cause, `Failed to create ${method.name} ${what}`);
 }
 
-/** 502 where the provider is down or does not answer (spec 00, HTTP); 500 where it refuses the request (spec 03 section 3). */
+/** 502 where the provider is down or does not answer (spec 00, HTTP); 500 where it refuses the request. */
 function creationFailure(cause: unknown, detail: string): AppError {
   const isDown = cause instanceof ProviderError && cause.failure === 'unavailable';
   return (isDown ? providerDown : topupFailed)({ detail, cause });

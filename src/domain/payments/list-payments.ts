@@ -11,7 +11,7 @@ import { countPendingPayments, findLatestPayment, findPaymentOfUser, listPending
 import { isCheckable, LATEST_MS, PENDING_MS, shownStatus, statusText, webUrl } from './rules.ts';
 import type { Payment, PaymentView } from './types.ts';
 
-/** Payment methods of the ledger that have no payment records (spec 03 section 3). */
+/** Payment methods of the ledger that have no payment records. */
 const METHODS_WITHOUT_RECORDS: readonly string[] = ['messenger_stars', 'tribute', 'manual', 'balance'];
 
 /** The user's waiting payments of the last 24 h, newest first (spec 03 sections 3 and 4.1). */
@@ -39,7 +39,7 @@ export async function findMyLatestPayment(app: App, actor: UserActor, method: st
   return viewPayment(app, { ...user, ...payment }, user.language);
 }
 
-/** One payment of the user; that of another user is refused like an unknown one (spec 03 section 3). @throws AppError 400 | 404 */
+/** One payment of the user; that of another user is refused like an unknown one. @throws AppError 400 | 404 */
 export async function readMyPayment(app: App, actor: UserActor, method: string, id: number): Promise<PaymentView> {
   const { payment, user } = await requireMyPayment(app, actor, method, id);
   return viewPayment(app, { ...user, ...payment }, user.language);

@@ -31,10 +31,10 @@ export interface MethodConfigView extends MethodConfig {
   isProviderConfigured: boolean;
 }
 
-/** For a stored method that this installation does not know (spec 03 section 5.1). */
+/** For a stored method that this installation does not know. */
 const UNKNOWN_METHOD_LIMITS = { minKopeks: 1_000, maxKopeks: 10_000_000 };
 
-/** All methods in their order (spec 03 section 5.1). Names of sub-options are in the administrator's language. */
+/** All methods in their order. Names of sub-options are in the administrator's language. */
 export async function listMethodConfigs(app: App, actor: AdminActor): Promise<MethodConfigView[]> {
   const { language } = await requireUser(app, actor.userId);
   return (await listConfigs(app.db)).map((config) => viewConfig(app, config, language));
@@ -140,7 +140,7 @@ interface MethodChanges extends Changes<ConfigValues> {
   resetMaxAmount?: boolean;
 }
 
-/** The configuration after a change (spec 03 section 5.1). A blank name is no name, and an empty map of sub-options changes nothing. */
+/** The configuration after a change. A blank name is no name, and an empty map of sub-options changes nothing. */
 function applyChanges(config: MethodConfig, changes: MethodChanges): ConfigValues {
   const { displayName, subOptions } = changes;
   const name = displayName == null ? config.displayName : displayName.trim() || null;

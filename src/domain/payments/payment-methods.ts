@@ -44,7 +44,7 @@ function pal24Button(methodId: string, option: string) {
 }
 
 /**
- * Sub-options that are available now; those of Platega come from a setting, unknown codes are ignored (spec 03 section 2.4). Of PAL24 the
+ * Sub-options that are available now; those of Platega come from a setting, unknown codes are ignored. Of PAL24 the
  * visible ones (spec 10 O4), or all where none is.
  */
 export function methodOptions(app: App, method: MethodDefaults): readonly string[] {
@@ -98,9 +98,9 @@ export interface MethodDefaults {
   providerMax?: number;
   /** Sub-options in the order they are shown. */
   options: readonly string[];
-  /** Which id is the `identifier` of a payment (spec 03 section 4.1). */
+  /** Which id is the `identifier` of a payment. */
   identifiedBy: 'external' | 'order';
-  /** Whether the background check asks this provider (spec 03 section 4.3): not where rate limits or wrong answers forbid it. */
+  /** Whether the background check asks this provider: not where rate limits or wrong answers forbid it. */
   isPolled: boolean;
   /** Has its own callback route, which the health of callbacks lists. */
   hasCallbacks: boolean;
@@ -272,7 +272,7 @@ export function methodDefaults(id: string): MethodDefaults | null {
 }
 
 /**
- * Makes sure that every method has its configuration row; called at each start (spec 03 section 5.1). A new row is enabled if its
+ * Makes sure that every method has its configuration row; called at each start. A new row is enabled if its
  * provider is configured at that time; later changes are made by administrators. The sandbox's method exists only where the sandbox
  * is on, and is the first.
  */
@@ -290,13 +290,13 @@ async function seed(t: App, method: MethodDefaults, isFirst: boolean): Promise<v
 }
 
 interface ListMethodsOptions {
-  /** The filter by first top-up counts for the balance page only, not for gifts (spec 03 section 5.1). */
+  /** The filter by first top-up counts for the balance page only, not for gifts. */
   ignoreFirstTopupFilter?: boolean;
 }
 
 /**
  * The methods that a user may pay with now: enabled, configured and admitted by all filters, with the administrators' overrides merged
- * into the defaults (spec 03 section 5.1). @throws AppError 404 'User not found'
+ * into the defaults. @throws AppError 404 'User not found'
  */
 export async function listPaymentMethodsFor(
   app: App,
@@ -338,7 +338,7 @@ function offer(
   };
 }
 
-/** Options that are not switched off; a method without any stored choice shows none (spec 03 section 5.1). */
+/** Options that are not switched off; a method without any stored choice shows none. */
 function describeOptions(
   app: App,
   language: string,

@@ -36,7 +36,7 @@ export interface InvoiceRequest {
   /** Whole kopeks, above zero. */
   amountKopeks: number;
   description: string;
-  /** Sub-option of the method (spec 03 section 2.4), for example `card` or `sbp`. */
+  /** Sub-option of the method, for example `card` or `sbp`. */
   option?: string;
   /** Receipt contact of the payer; providers that require one use their configured contact otherwise, never an invented address. */
   payerEmail?: string;
@@ -189,7 +189,7 @@ export interface ProviderCallback {
   /** The bytes as received: signatures are verified over these, never over JSON that was serialized again (spec 03 H17). */
   rawBody: Buffer;
   query: Readonly<Record<string, string | undefined>>;
-  /** Address of the socket's peer, not of a forwarding header: the adapter evaluates those itself (spec 03 section 2.5). */
+  /** Address of the socket's peer, not of a forwarding header: the adapter evaluates those itself. */
   ip: string;
   /** The sender behind the trusted proxies, by which callbacks are counted; default: `ip`. */
   clientIp?: string;
@@ -267,7 +267,7 @@ export interface PaymentProvider {
   readonly method: string;
   /** Status of a record until the provider answers. */
   readonly initialStatus: string;
-  /** The provider's words for pending payments; compared case-insensitively (spec 03 section 4.1). */
+  /** The provider's words for pending payments; compared case-insensitively. */
   readonly pendingStatuses: readonly string[];
   /** Whether `fetchStatus` works. False where the provider only sends updates (Stars, Tribute's donations). */
   readonly canFetchStatus: boolean;

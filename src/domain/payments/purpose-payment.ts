@@ -105,7 +105,7 @@ export function isMovementTaken(t: App, transactionId: number, userId: number): 
  * received, so that this module imports none of them.
  */
 export interface StarsPurpose {
-  /** How the payloads of its invoices begin (spec 03 section 2.5). */
+  /** How the payloads of its invoices begin. */
   readonly prefix: string;
   /** Called before the payment. @returns the sentence shown to the payer; null = may be paid */
   refusalOf(app: App, query: Extract<MessengerUpdate, { kind: 'pre_checkout' }>, payer: UserRecord): Promise<string | null>;

@@ -84,7 +84,7 @@ export async function findLatestPayment(db: Db, userId: number, method: string, 
   return row ?? null;
 }
 
-/** Waiting for the payer. Paid Stars are shown too (spec 03 section 4.1). */
+/** Waiting for the payer. Paid Stars are shown too. */
 const LISTED = `user_id = $1::int AND created_at >= $2::timestamptz
   AND ((method = 'messenger_stars' AND purpose NOT IN ('wheel_spin', 'guest_purchase') AND outcome <> 'failed')
     OR (outcome = 'pending' AND external_id IS NOT NULL AND purpose IN ('balance_topup', 'recurrent_topup')))`;

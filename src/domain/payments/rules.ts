@@ -30,7 +30,7 @@ export function webUrl(url: string | null): string | null {
   return url !== null && /^https?:\/\//i.test(url) ? url : null;
 }
 
-/** Whether the user may ask the provider about the payment now (spec 03 section 4.1). */
+/** Whether the user may ask the provider about the payment now. */
 export function isCheckable(payment: Payment, provider: PaymentProvider | null, now: Date): boolean {
   if (!provider?.canFetchStatus || payment.externalId === null || payment.outcome !== 'pending') return false;
   if (now.getTime() - payment.createdAt.getTime() > PENDING_MS) return false;
@@ -58,7 +58,7 @@ const STATUS_WORDS: readonly (readonly [TextKey, readonly string[]])[] = [
 ];
 const STATUS_TEXTS = new Map(STATUS_WORDS.flatMap(([key, words]) => words.map((word) => [word, key] as const)));
 
-/** The text with emoji of a payment's status; paid takes precedence (spec 03 section 4.1). */
+/** The text with emoji of a payment's status; paid takes precedence. */
 export function statusText(payment: Payment): TextKey {
   if (payment.isPaid) return 'payments.status_paid';
   const known = STATUS_TEXTS.get(shownStatus(payment).toLowerCase());

@@ -41,7 +41,7 @@ export interface Topup {
 
 type PreparedTopup = { method: MethodDefaults; invoice: PreparedInvoice } | { page: string; amountKopeks: number };
 
-/** Calls that create invoices, per user and minute (spec 03 section 3). */
+/** Calls that create invoices, per user and minute. */
 const CALLS_A_MINUTE = 10;
 
 /**
@@ -54,8 +54,8 @@ export async function limitInvoices(app: App, actor: UserActor, idempotencyKey: 
 }
 
 /**
- * Starts a top-up (spec 03 section 3): the record is committed before the provider is called, so that no callback can come too early
- * (H4); the call runs outside of any transaction; its answer is stored in a second one. A failed call leaves a failed record, which a
+ * Starts a top-up: the record is committed before the provider is called, so that no callback can come too early
+ * (spec 03 H4); the call runs outside of any transaction; its answer is stored in a second one. A failed call leaves a failed record, which a
  * late success still finds by its order id.
  * @param caller `idempotencyKey`: a repeat gets the first answer, payment URL included; `ip`: the payer's address, null = unknown
  * @throws AppError 400 | 403 | 404 | 429 | 500 | 502 with the texts of spec 03 section 3 | 409 and 422 of the key
@@ -158,13 +158,13 @@ function chooseOption(app: App, method: MethodDefaults, offered: OfferedMethod, 
   return requested;
 }
 
-/** Amount, and the id by which support finds the payer (spec 03 section 2.4). */
+/** Amount, and the id by which support finds the payer. */
 function invoiceDescription(app: App, provider: string, user: UserRecord, amountKopeks: number): string {
   const payer = user.messengerId === null ? '' : ` (ID ${user.messengerId})`;
   return topupDescription(app, provider, user.language, `${formatPrice(amountKopeks, false)}${payer}`);
 }
 
-/** Pages of the cabinet to which the payer returns (spec 03 section 3). */
+/** Pages of the cabinet to which the payer returns. */
 function returnUrls(app: App, method: MethodDefaults): ReturnUrls {
   const result = `${app.settings.get('CABINET_URL').replace(/\/+$/, '')}/balance/top-up/result?method=${method.id}`;
   return { result, success: `${result}&status=success`, failed: `${result}&status=failed` };

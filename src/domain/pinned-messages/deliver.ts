@@ -31,7 +31,7 @@ interface Addressee {
 }
 
 /**
- * Sends a pinned message to one user and pins it in the place of the one before (spec 05 section 4). The message is stored before it is
+ * Sends a pinned message to one user and pins it in the place of the one before. The message is stored before it is
  * pinned: what repeats the occasion, because pinning failed or the process ended, pins the message that is there and sends nothing.
  * Other pins of the chat are left alone.
  * @param occasion a repetition is recognised by it
@@ -146,7 +146,7 @@ export async function deliverAtStart(app: App, { updateId, messengerId }: ChatSt
 /** What changes the pins of all chats: one at a time, so that the last one decides. */
 export const PIN_KINDS = ['pinned', 'unpin'] as const;
 
-/** A pinned message to every active user, whatever they have switched off (spec 05 section 4). */
+/** A pinned message to every active user, whatever they have switched off. */
 export const pinnedKind: SendKind = {
   recipients: () => "u.status = 'active' AND u.messenger_id IS NOT NULL",
   // The message is in the chat and stored; what remains is to pin it.

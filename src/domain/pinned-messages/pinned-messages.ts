@@ -130,7 +130,7 @@ export const pinnedMessageActive = refusal(
   'Cannot delete active pinned message. Deactivate it first.',
 );
 
-/** Newest first (spec 05 section 4). */
+/** Newest first. */
 export function listPinnedMessages(
   app: App,
   page: { limit: number; offset: number; activeOnly: boolean },
@@ -229,7 +229,7 @@ const KEY = 'pinned-messages:cooldown';
 const WINDOW_MS = MINUTE_MS;
 
 /**
- * What reaches every user happens once a minute, on all instances and in both areas together (spec 05 section 4). The window begins with a
+ * What reaches every user happens once a minute, on all instances and in both areas together. The window begins with a
  * call that succeeds: it is written in the transaction of the call, whose rollback leaves it unchanged. First step of the transaction;
  * calls at once wait here for each other.
  * @throws AppError 429 with `Retry-After`

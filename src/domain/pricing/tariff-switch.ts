@@ -78,7 +78,7 @@ export function isSwitchPriced(next: Tariff, fromDaily: boolean): boolean {
 
 /**
  * Devices after a switch: the new tariff's number, within its cap or else the service-wide one. Devices bought for the
- * old tariff are lost (spec 02 section 2.4).
+ * old tariff are lost.
  */
 export function deviceLimitAfterSwitch(
   next: { deviceLimit: number | null; maxDeviceLimit: number | null },

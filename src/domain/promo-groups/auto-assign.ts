@@ -17,7 +17,7 @@ interface EarnedGroup {
 }
 
 /**
- * Assigns a user the group of the largest threshold that the total spent reaches (spec 04 section 8.3). Memberships from earlier
+ * Assigns a user the group of the largest threshold that the total spent reaches. Memberships from earlier
  * thresholds and from promo codes are removed; those from administrators stay, so one of them may remain the primary group. In the
  * caller's transaction; locks the user.
  * @returns the group when the user is new in it, else null
@@ -41,7 +41,7 @@ async function assignEarnedGroup(t: App, userId: number): Promise<EarnedGroup | 
 }
 
 /**
- * Assigns a user the promo group that the total spent has earned (spec 04 section 8.3). A new group is recorded in the activity feed and
+ * Assigns a user the promo group that the total spent has earned. A new group is recorded in the activity feed and
  * reported to the administrators' chat. May run any number of times.
  */
 export async function assignGroupBySpending(app: App, { userId }: { userId: number }): Promise<void> {

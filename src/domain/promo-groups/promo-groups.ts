@@ -128,7 +128,7 @@ const BATCH = 500;
 const MAX_ROUNDS = 10;
 
 /**
- * Deletes a promo group; its members move to the default group (spec 04 section 8.4). One transaction moves one batch, so that even a
+ * Deletes a promo group; its members move to the default group. One transaction moves one batch, so that even a
  * million members block others no longer than one batch. The group is deleted after its last member, and the call is answered after
  * that. An interrupted call leaves a group with fewer members, and the next call continues.
  * @throws AppError 404 'Promo group not found' | 400 'Cannot delete default promo group'
@@ -189,7 +189,7 @@ async function lockDeletableGroup(t: App, groupId: number): Promise<{ group: Pro
   return { group, targetId: target.id };
 }
 
-/** One page of groups, highest priority first, then by name (spec 04 section 8.4). */
+/** One page of groups, highest priority first, then by name. */
 export function listPromoGroupRecords(
   app: App,
   page: { limit: number; offset: number },
@@ -210,7 +210,7 @@ export async function readLoyalty(app: App, actor: UserActor): Promise<LoyaltySt
   return loyaltyStatus(tiers, spentKopeks);
 }
 
-/** Percentages outside of 0..100 become the nearer bound (spec 04 section 8.4). */
+/** Percentages outside of 0..100 become the nearer bound. */
 function clampPercent(percent: number): number {
   return Math.min(100, Math.max(0, percent));
 }
@@ -257,7 +257,7 @@ export interface LoyaltyStatus {
 }
 
 /**
- * Progress of a user, by spending and not by membership (spec 04 section 9.5): current = the highest tier reached, next = the first
+ * Progress of a user, by spending and not by membership: current = the highest tier reached, next = the first
  * one that is not.
  * @param tiers by threshold, lowest first
  */

@@ -19,7 +19,7 @@ const PROMO_GROUP = columns('PromoGroup', [
   'applyDiscountsToAddons',
 ]);
 
-/** The membership with the highest (priority, id), else the group stored on the user (spec 04 section 8.1). */
+/** The membership with the highest (priority, id), else the group stored on the user. */
 export async function findPrimaryGroupOf(db: Db, userId: number): Promise<PromoGroup | null> {
   const [row] = await db.sql<PromoGroup>(
     `SELECT ${PROMO_GROUP.of()} FROM promo_groups WHERE id = COALESCE(
@@ -197,7 +197,7 @@ export async function findRecord(db: Db, id: number): Promise<PromoGroupRecord |
   return row ?? null;
 }
 
-/** Serializes changes of groups until the end of the transaction: there is always exactly one default (spec 04 section 8.5). */
+/** Serializes changes of groups until the end of the transaction: there is always exactly one default. */
 export async function lockGroupChanges(db: Db): Promise<void> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('catalog.promo_groups'))::text AS locked");
 }

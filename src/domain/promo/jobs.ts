@@ -33,7 +33,7 @@ const offerPress = defineJob({
   handle: (app, { data }) => handleOfferPress(app, data),
 });
 
-/** Ends offers, personal discounts and temporary servers whose time is over (spec 04 section 15). */
+/** Ends offers, personal discounts and temporary servers whose time is over. */
 const expire = defineJob({
   name: 'promo.expire',
   queue: { expireSeconds: 600 },
@@ -41,7 +41,7 @@ const expire = defineJob({
   handle: monitoringStep('offers', expirePromo),
 });
 
-/** Offers a discount to users whose paid subscription ended some days ago (spec 04 section 15). */
+/** Offers a discount to users whose paid subscription ended some days ago. */
 const winBack = defineJob({
   name: 'promo.win-back',
   queue: { expireSeconds: 600 },

@@ -167,7 +167,7 @@ export interface PanelStatus {
   systemInfo: Record<string, unknown> | null;
 }
 
-/** Whether the panel is configured and answers. Never an error: a panel that is down is one of the answers (spec 06 section 11). */
+/** Whether the panel is configured and answers. Never an error: a panel that is down is one of the answers. */
 export async function readPanelStatus(app: App): Promise<PanelStatus> {
   const { panel } = app.ports;
   const problem = panel.configurationError();
@@ -231,7 +231,7 @@ export async function readSystem(app: App): Promise<PanelSystem> {
 export const panelUserNotFound = refusal('panel_user_not_found', 404, 'User not found');
 
 /**
- * Traffic of the panel user of a messenger id; of several the one that `findByMessengerId` prefers (spec 06 section 11).
+ * Traffic of the panel user of a messenger id; of several the one that `findByMessengerId` prefers.
  * @throws AppError 503 not configured, 404 'User not found', 502 the panel does not answer
  */
 export async function readUserTraffic(app: App, messengerId: number): Promise<PanelUser> {
@@ -249,7 +249,7 @@ const DEFAULT_DAYS = 7;
 const MAX_DAYS = 730;
 
 /**
- * Bounds of a usage list: a missing end is now, a missing start 7 days before the end (spec 06 section 11).
+ * Bounds of a usage list: a missing end is now, a missing start 7 days before the end.
  * @throws AppError 400 'Invalid date range', 400 'Date range cannot exceed 730 days'
  */
 export function usageRange(wanted: { from: Date | null; to: Date | null }, now: Date): { from: Date; to: Date } {

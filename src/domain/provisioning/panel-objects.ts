@@ -13,7 +13,7 @@ import {
   trafficLimitBytesFor,
 } from './rules.ts';
 
-/** What the panel tells of its nodes, squads, devices and statistics, in the terms of the domain (spec 06 section 9). */
+/** What the panel tells of its nodes, squads, devices and statistics, in the terms of the domain. */
 
 export interface PanelInbound {
   uuid: string;

@@ -178,7 +178,7 @@ export interface VpnPanelPort {
   findByUuid(uuid: string): Promise<PanelUser | null>;
   /** By the last part of its subscription link, which stays when the panel is replaced by another version. */
   findByShortUuid(shortUuid: string): Promise<PanelUser | null>;
-  /** Of several users of one messenger id: the latest `expireAt`, then `ACTIVE` (spec 06 section 10). */
+  /** Of several users of one messenger id: the latest `expireAt`, then `ACTIVE`. */
   findByMessengerId(messengerId: number): Promise<PanelUser | null>;
   findByEmail(email: string): Promise<PanelUser | null>;
   findByUsername(username: string): Promise<PanelUser | null>;
@@ -188,7 +188,7 @@ export interface VpnPanelPort {
   updateUser(patch: PanelUserPatch): Promise<PanelUser | null>;
   /** @returns false when the user was already absent */
   deleteUser(uuid: string): Promise<boolean>;
-  /** Also succeeds on an enabled user. A PATCH may leave a user `LIMITED`, this lifts it (spec 02 section 4). */
+  /** Also succeeds on an enabled user. A PATCH may leave a user `LIMITED`, this lifts it. */
   enableUser(uuid: string): Promise<PanelUser | null>;
   /** Also succeeds on a disabled user. */
   disableUser(uuid: string): Promise<PanelUser | null>;

@@ -10,7 +10,7 @@ const PAYMENT = columns('Payment', ['id', 'method', 'purpose', 'orderId', 'amoun
 type ReceiptRow = RowOf<typeof RECEIPT>;
 
 /**
- * Payments that have a receipt (spec 03 section 2.8): credited ones of YooKassa, and those of guest purchases whatever the provider is. What
+ * Payments that have a receipt: credited ones of YooKassa, and those of guest purchases whatever the provider is. What
  * was paid from the balance is no payment, and what was paid in the test mode of YooKassa is no income.
  * @param withTest text of the parameter that says whether test payments have one too
  */

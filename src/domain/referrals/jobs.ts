@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { accrueReward, takeBackRewards } from './rewards.ts';
 
-/** Pays the referral rewards of one payment of a referred user (spec 04 section 1.3); sent with the payment. */
+/** Pays the referral rewards of one payment of a referred user; sent with the payment. */
 const accrue = defineJob({
   name: 'referrals.accrue',
   payload: z.object({ transactionId: z.int() }),

@@ -28,7 +28,7 @@ export interface MyReferralInfo {
   withdrawnKopeks: number;
 }
 
-/** Links and counters of the user's referral page (spec 04 section 2). @throws AppError 404 when the account has been deleted */
+/** Links and counters of the user's referral page. @throws AppError 404 when the account has been deleted */
 export async function readMyReferralInfo(app: App, actor: UserActor): Promise<MyReferralInfo> {
   const found = await findMyCounters(app.db, actor.userId, app.clock.now(), maturedBefore(app));
   if (!found) throw userNotFound();
@@ -82,7 +82,7 @@ export async function listMyEarnings(
   return { ...found, page, perPage, pages: pageCount(found.total, perPage) };
 }
 
-/** The terms of the programme as they are set (spec 04 section 2); kopeks. */
+/** The terms of the programme as they are set; kopeks. */
 export function readReferralTerms({ settings }: App) {
   return {
     isEnabled: settings.get('REFERRAL_PROGRAM_ENABLED'),

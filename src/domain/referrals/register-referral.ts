@@ -55,7 +55,7 @@ export async function lockReferralPairs(t: App, pairs: readonly ReferralPair[]):
 }
 
 /**
- * "Referral registered" (spec 04 section 1.2): the pending earning, and the notices to both as jobs, in the caller's transaction.
+ * "Referral registered": the pending earning, and the notices to both as jobs, in the caller's transaction.
  * @returns false, with nothing written: for oneself, for a missing referral, a missing or deleted referrer, for another referrer, or when it
  * is registered already
  */

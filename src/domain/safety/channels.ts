@@ -132,7 +132,7 @@ const MAX_LINK = 500;
 /** What was read of a field of a request: its value, or the entry of the 422 answer. */
 type FieldReading<T> = { value: T } | { issue: ValidationIssue };
 
-/** `-100` and 10 to 13 digits; the prefix may be left out (spec 05 section 13). */
+/** `-100` and 10 to 13 digits; the prefix may be left out. */
 function readChannelId(raw: string): FieldReading<string> {
   const text = raw.trim();
   const digits = /^(?:-100)?(\d{10,13})$/.exec(text)?.[1];

@@ -24,7 +24,7 @@ const disposableDomains = defineJob({
   handle: refreshDisposableDomains,
 });
 
-/** Checks the panel for the maintenance mode (spec 06 section 14). */
+/** Checks the panel for the maintenance mode. */
 const panel = defineJob({
   name: 'safety.watch-panel',
   every: (app) => app.settings.get('MAINTENANCE_CHECK_INTERVAL') * SECOND_MS,

@@ -128,7 +128,7 @@ async function notifyAdmins(t: App, change: MaintenanceChange): Promise<void> {
   for (const receiver of receivers) await sendMessage(t, { ...receiver, html });
 }
 
-/** State of the maintenance mode and of the checks of the panel, shared by all instances (spec 06 section 14). */
+/** State of the maintenance mode and of the checks of the panel, shared by all instances. */
 export interface MaintenanceState {
   isActive: boolean;
   /** Switched on by the checks, which also switch it off. */
@@ -158,7 +158,7 @@ export const NO_MAINTENANCE: MaintenanceState = {
   notifiedAt: {},
 };
 
-/** A panel that goes away and comes back all the time is reported at most this often (spec 06 section 14). */
+/** A panel that goes away and comes back all the time is reported at most this often. */
 const NOTICE_PAUSE_MS = 5 * MINUTE_MS;
 
 /** Failed checks in a row that switch maintenance on. */

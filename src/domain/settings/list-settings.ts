@@ -127,7 +127,7 @@ function valueText({ type, choices, format, min, max }: SettingDefinition): stri
 }
 
 /**
- * Hint for the administration pages, from the definition of the catalogue (spec 06 section 6.3). The description ends with who uses a setting
+ * Hint for the administration pages, from the definition of the catalogue. The description ends with who uses a setting
  * that the service does not read (spec 10 O4).
  * @param original value at process start, which is the example
  */

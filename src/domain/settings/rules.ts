@@ -49,7 +49,7 @@ export function editProblem(key: string, definition: SettingDefinition, editor: 
 }
 
 /**
- * Validates a value from JSON (spec 06 section 6.2) and converts it to the setting's type: numeric text to a number, boolean words to a
+ * Validates a value from JSON and converts it to the setting's type: numeric text to a number, boolean words to a
  * boolean, an alias to its choice. The same rules apply at start (`parseText`).
  */
 export function validateValue(definition: SettingDefinition, value: unknown): Checked {

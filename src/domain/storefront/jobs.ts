@@ -17,7 +17,7 @@ const fulfil = defineJob({
   handle: (app, { data }) => fulfilPurchase(app, data),
 });
 
-/** Checks guest purchases: lost callbacks, unpaid purchases to expire, fulfilments to retry (spec 03 section 8.4). */
+/** Checks guest purchases: lost callbacks, unpaid purchases to expire, fulfilments to retry. */
 const watch = defineJob({
   name: 'gifts.watch',
   queue: { expireSeconds: 600 },

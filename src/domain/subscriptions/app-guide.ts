@@ -51,7 +51,7 @@ async function linksOf(app: App, subscription: Subscription | null): Promise<Gui
   return { subscriptionUrl, cryptoLink };
 }
 
-// The panel's configuration of client apps with a user's links put in (spec 02 section 5.14). Everything is copied: the configuration is
+// The panel's configuration of client apps with a user's links put in. Everything is copied: the configuration is
 // shared by all users and never carries the links of one.
 
 /** Links of the user; null where there is none. */

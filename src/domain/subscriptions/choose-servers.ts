@@ -97,7 +97,7 @@ interface ServerChoiceContext {
 }
 
 /**
- * What the owner may connect (spec 02 section 5.13): the servers of the user's group with the price that adding one is charged at (H5), for
+ * What the owner may connect: the servers of the user's group with the price that adding one is charged at (spec 02 H5), for
  * 30 days without a subscription; kopeks. `connectedCount` counts servers that are no longer offered, too.
  */
 function offerServers(subscription: Subscription | null, context: ServerChoiceContext) {

@@ -53,7 +53,7 @@ export async function forgetAllDevices(app: App, actor: UserActor): Promise<{ me
   return { message: text(language, 'subscriptions.devices_forgotten', { count: deletedCount }), deletedCount };
 }
 
-/** Whether the device limit can be lowered, and how far (spec 02 section 5.5). Never refuses. */
+/** Whether the device limit can be lowered, and how far. Never refuses. */
 export async function readReductionInfo(app: App, actor: UserActor) {
   const found = await findBuyerDetails(app.db, actor.userId);
   if (!found?.details) {

@@ -86,7 +86,7 @@ export async function previewClassic(app: App, actor: UserActor, selection: Clas
 }
 
 /**
- * Buys a classic subscription from the balance, once per idempotency key (spec 02 section 5.9). An order that the
+ * Buys a classic subscription from the balance, once per idempotency key. An order that the
  * balance does not cover is saved as the cart. The answer to a first purchase has the link if the panel gave it in time (spec 10 V4).
  * @throws AppError 403 restricted | 400 mode and what `resolveSelection` refuses | 402 insufficient_funds |
  * those of `requireQuoted`

@@ -98,7 +98,7 @@ export async function purchaseDevices(
   );
 }
 
-/** What so many devices would cost, or why none are sold (spec 02 section 5.5). Never writes. @throws AppError 404 */
+/** What so many devices would cost, or why none are sold. Never writes. @throws AppError 404 */
 export async function readDevicePrice(
   app: App,
   actor: UserActor,

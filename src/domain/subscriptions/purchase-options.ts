@@ -265,7 +265,7 @@ function periodOption(
   return [option];
 }
 
-/** Shown as 0 when the tariff has no device price of its own (spec 02 section 1.4). */
+/** Shown as 0 when the tariff has no device price of its own. */
 function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSettings): DevicePriceFields {
   const original = tariff.devicePriceKopeks ?? 0;
   const percent = groupPercent(user.primaryPromoGroup, 'devices', 30, settings);

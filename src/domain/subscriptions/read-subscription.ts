@@ -163,7 +163,7 @@ interface ClientDownload {
   link: string;
 }
 
-/** Where the client app is downloaded, for the platforms that have a link (spec 02 section 5.14). */
+/** Where the client app is downloaded, for the platforms that have a link. */
 export function listClientDownloads(app: App): Partial<Record<ClientPlatform, ClientDownload>> {
   const { settings } = app;
   const known: [ClientPlatform, string, string, string | null][] = [

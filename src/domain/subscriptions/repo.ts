@@ -143,7 +143,7 @@ export async function list(db: Db, filter: SubscriptionFilter): Promise<Subscrip
 export interface UpdateOptions {
   now: Date;
   dropsPurchases?: boolean;
-  /** Expiry notices of the old dates are forgotten (spec 02 section 3.1). */
+  /** Expiry notices of the old dates are forgotten. */
   forgetsNotices?: boolean;
   /** A traffic package to add. */
   purchase?: { trafficGb: number; expiresAt: Date; createdAt: Date };

@@ -139,7 +139,7 @@ function complete<O extends SavableOrder>(order: O): O | null {
 }
 
 /**
- * Runs a sale; when it is refused for insufficient funds, saves its order and throws the refusal again (spec 02 section 5.15).
+ * Runs a sale; when it is refused for insufficient funds, saves its order and throws the refusal again.
  * The refused sale is rolled back by then, therefore the order is saved in a statement of its own. A cart that cannot be saved never
  * changes the answer.
  */
@@ -161,7 +161,7 @@ export async function keepCartOnRefusal<T>(app: App, userId: number, purchase: (
 
 // Messages to the owner of a saved order after a top-up. All of them are queued in the caller's transaction.
 
-/** The saved orders whose purchase sends an e-mail to owners without a messenger (spec 02 sections 5.9 and 5.10). */
+/** The saved orders whose purchase sends an e-mail to owners without a messenger. */
 const MAILED_BY_SALE: ReadonlySet<SavableOrder['kind'] | undefined> = new Set(['tariff', 'classic'] as const);
 
 /** Tells the owner what was bought automatically (spec 02 section 5.16), unless the purchase itself sent an e-mail. */
@@ -195,7 +195,7 @@ export async function notifySavedOrder(t: App, { messengerId, language, balanceK
   await sendMessage(t, { messengerId, html, buttons: cartButtons(t, language) });
 }
 
-/** Buttons to the order, the balance and the menu: in the mini-app if one is configured, else callbacks of the bot's menu (spec 05 section 7). */
+/** Buttons to the order, the balance and the menu: in the mini-app if one is configured, else callbacks of the bot's menu. */
 function cartButtons(t: App, language: string): MessengerButton[][] {
   const miniApp = t.settings.get('MINIAPP_CUSTOM_URL').trim().replace(/\/+$/, '');
   const button = (key: TextKey, path: string, callbackData: string): MessengerButton[] => [

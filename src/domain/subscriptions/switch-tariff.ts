@@ -73,7 +73,7 @@ export interface SwitchedTariff extends SwitchDiscount {
 }
 
 /**
- * What a switch to the tariff would cost and whether the balance covers it (spec 02 section 5.11); kopeks. Never writes.
+ * What a switch to the tariff would cost and whether the balance covers it; kopeks. Never writes.
  * @throws AppError the refusals of `validateSwitch`
  */
 export async function previewTariffSwitch(app: App, actor: UserActor, order: SwitchRequest): Promise<SwitchPreview> {

@@ -1,7 +1,7 @@
 import type { RowOf, Rows } from '../../core/db/columns.ts';
 import type { SUBSCRIPTION } from './repo.ts';
 
-/** Subscriptions in the domain (spec 02 section 1.1). Times are UTC timestamps, traffic is GB, money is kopeks. */
+/** Subscriptions in the domain. Times are UTC timestamps, traffic is GB, money is kopeks. */
 
 /**
  * One per user. `status` is the stored one; the current status is `actualStatus`. `isTrial` is independent of it: a running trial

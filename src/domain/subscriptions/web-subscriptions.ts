@@ -49,7 +49,7 @@ export async function findSubscription(app: App, id: number): Promise<Subscripti
 }
 
 /**
- * Adds days without charging (spec 02 section 7); the panel is updated after commit (H15).
+ * Adds days without charging; the panel is updated after commit (spec 02 H15).
  * @throws AppError 404 `Subscription not found` | ValidationError 422 beyond 36,500 days ahead
  */
 export function extendByDays(app: App, _actor: TokenActor, id: number, days: number): Promise<Subscription> {
@@ -78,7 +78,7 @@ export function addTrafficPackage(app: App, _actor: TokenActor, id: number, gb: 
 }
 
 /**
- * Raises the device limit without charging, silently up to `MAX_DEVICES_LIMIT` (spec 02 section 7); never lowers it.
+ * Raises the device limit without charging, silently up to `MAX_DEVICES_LIMIT`; never lowers it.
  * @param devices above 0
  */
 export function addDevices(app: App, _actor: TokenActor, id: number, devices: number): Promise<Subscription> {
@@ -90,8 +90,8 @@ export function addDevices(app: App, _actor: TokenActor, id: number, devices: nu
 }
 
 /**
- * Connects a server; one that is connected already changes nothing (spec 02 section 7). The panel is updated after commit (H15).
- * @throws AppError 400 `squad_uuid is required` | 404 for an unknown server (H30) or subscription
+ * Connects a server; one that is connected already changes nothing. The panel is updated after commit (spec 02 H15).
+ * @throws AppError 400 `squad_uuid is required` | 404 for an unknown server (spec 02 H30) or subscription
  */
 export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
   if (squadUuid === '') throw squadUuidRequired();
@@ -110,7 +110,7 @@ export function removeSquad(app: App, _actor: TokenActor, id: number, squadUuid:
 }
 
 /**
- * Disables the subscription; the row is not deleted, and the panel user is disabled after commit (spec 02 section 7). A top-up does not
+ * Disables the subscription; the row is not deleted, and the panel user is disabled after commit. A top-up does not
  * enable it again, even if the daily service had stopped it for insufficient funds before.
  */
 export function disableSubscription(app: App, _actor: TokenActor, id: number): Promise<Subscription> {
@@ -172,7 +172,7 @@ type WebSubscriptionRequest = {
 }>;
 
 /**
- * Creates the subscription of a user without charging (spec 02 section 7), or replaces the present one (section 3.4). The panel is updated
+ * Creates the subscription of a user without charging, or replaces the present one (spec 02 section 3.4). The panel is updated
  * after commit; the answer waits briefly for the link (spec 08 P14), but does not depend on it (spec 02 H14). No events, no notifications.
  * @throws what `createWithoutWaiting` refuses
  */
@@ -240,7 +240,7 @@ function limitsFor(t: App, request: WebSubscriptionRequest): { days: number; tra
 }
 
 /**
- * The requested squads, all of which must exist. A trial without any keeps the old ones, else gets one at random (spec 02 section 4.1).
+ * The requested squads, all of which must exist. A trial without any keeps the old ones, else gets one at random.
  */
 async function squadsFor(t: App, request: WebSubscriptionRequest, replaced: Subscription | null): Promise<string[]> {
   const named = request.isTrial || !request.connectedSquads?.length ? [request.squadUuid] : request.connectedSquads;

@@ -81,7 +81,7 @@ async function sendWithPhoto(t: App, request: MessageRequest, { mediaType, media
   await sendMessage(t, { ...request, html: '', photoFileId: mediaFileId });
 }
 
-/** Notifies the owner of an answer: in the messenger, or by mail without one (spec 05 section 1.5). */
+/** Notifies the owner of an answer: in the messenger, or by mail without one. */
 async function notifyOwner(t: App, ticket: Ticket, message: TicketMessage, owner: OwnerContact): Promise<void> {
   if (owner.status !== 'active') return;
   const values = { ticket_id: ticket.id, text: shorten(message.messageText, 100) };
@@ -97,7 +97,7 @@ async function notifyOwner(t: App, ticket: Ticket, message: TicketMessage, owner
   }
 }
 
-/** Reminds the administrators' chat of a user who waits for an answer (spec 05 section 1.6). */
+/** Reminds the administrators' chat of a user who waits for an answer. */
 async function remindAdmins(t: App, overdue: OverdueTicket): Promise<void> {
   const chat = adminChat(t, TOPIC);
   if (chat === null) return;
@@ -217,7 +217,7 @@ const BATCH = 50;
 
 /**
  * Reminds the administrators' chat of open and pending tickets whose user has waited longer than the answer time, counted from the
- * user's last message, and again after the cool-down (spec 05 section 1.6). The mark and the notice are one transaction, and a ticket
+ * user's last message, and again after the cool-down. The mark and the notice are one transaction, and a ticket
  * is claimed by one process only, so that no reminder is sent twice.
  * @returns the number of reminders
  */

@@ -11,7 +11,7 @@ import type { TicketSettings } from './types.ts';
 
 export const badSupportMode = refusal('bad_support_mode', 400, 'Invalid support_system_mode. Must be: tickets, contact, or both');
 
-/** The toggles that are not among the published settings (spec 05 section 1.6). */
+/** The toggles that are not among the published settings. */
 const TOGGLES_KEY = 'tickets:cabinet-notifications';
 const MODES = ['tickets', 'contact', 'both'];
 
@@ -37,7 +37,7 @@ export async function readTicketToggles({ db, settings }: Pick<App, 'db' | 'sett
   };
 }
 
-/** Tickets are on unless the support mode is `contact` (spec 05 section 1.6). */
+/** Tickets are on unless the support mode is `contact`. */
 export function areTicketsEnabled(app: App): boolean {
   return app.settings.get('SUPPORT_SYSTEM_MODE') !== 'contact';
 }

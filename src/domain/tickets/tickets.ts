@@ -176,7 +176,7 @@ export function changeTicketPriority(app: App, actor: Staff, ticketId: number, r
 }
 
 /**
- * Sets the reply block: permanent, until a given time, or neither = no block (spec 05 section 1.3).
+ * Sets the reply block: permanent, until a given time, or neither = no block.
  * @throws AppError 400 an end in the past, then 404
  */
 export function changeReplyBlock(
@@ -222,12 +222,11 @@ type SupportActionName =
   | 'block_user_perm'
   | 'unblock_user';
 
-/** Actions whose details name the user (spec 06 section 8). */
+/** Actions whose details name the user. */
 const NAMING_USER: ReadonlySet<SupportActionName> = new Set(['close_ticket', 'block_user_perm', 'unblock_user']);
 
 /**
- * Writes the row of the support log that every change by an administrator leaves; API tokens have no actor, their id is in the details
- * (spec 05 section 1.1).
+ * Writes the row of the support log that every change by an administrator leaves; API tokens have no actor, their id is in the details.
  */
 export async function recordSupportAction(
   t: App,
@@ -255,7 +254,7 @@ async function findNames(db: Db, userId: number): Promise<Record<string, unknown
   return messengerId === null && !username ? {} : { target_messenger_id: messengerId, target_username: username };
 }
 
-/** A page of the support log, newest first; an empty action is no filter (spec 06 section 8). */
+/** A page of the support log, newest first; an empty action is no filter. */
 export async function listSupportLog(
   app: App,
   filter: { action?: string | null | undefined },

@@ -137,7 +137,7 @@ export const LONGEST_CHECK_MS = 1_800 * SECOND_MS;
 
 /**
  * Tells the administrators' chat of the heaviest users, at most ten, and of one user once in `TRAFFIC_NOTIFICATION_COOLDOWN_MINUTES`,
- * whichever instance and check finds the user (spec 06 section 14). In the transaction that removes or marks what is sent. Without a chat
+ * whichever instance and check finds the user. In the transaction that removes or marks what is sent. Without a chat
  * nothing is sent.
  */
 async function sendAlarms(

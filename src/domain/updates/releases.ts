@@ -113,7 +113,7 @@ async function awaitList(app: App, project: Project, repo: string): Promise<Stor
 }
 
 /**
- * Tells the administrators' chat of the newest version, once for each tag, whichever instance finds it (spec 06 section 14). Without a chat
+ * Tells the administrators' chat of the newest version, once for each tag, whichever instance finds it. Without a chat
  * it is reported when there is one.
  */
 async function notifyOfUpdate(app: App, repo: string, releases: readonly Release[]): Promise<void> {

@@ -22,7 +22,7 @@ export const importFromPanel = defineJob({
 });
 
 /**
- * Marks users deleted who have been inactive for months (spec 01 section 17). It works in one hour of the night; in other hours it
+ * Marks users deleted who have been inactive for months. It works in one hour of the night; in other hours it
  * does nothing. Users that remain wait for the next night.
  */
 const deleteInactive = defineJob({

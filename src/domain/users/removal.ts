@@ -165,16 +165,16 @@ interface ResetRequest {
 
 /**
  * Deletes a user's trial or ended subscription and disables the panel user, so that a trial can be taken again; a subscription that is
- * paid and running stays (spec 01 section 11.2).
- * @throws AppError 404 'User not found' | 403 (H5)
+ * paid and running stays.
+ * @throws AppError 404 'User not found' | 403 (spec 01 H5)
  */
 export function resetTrial(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<ResetSubscription> {
   return reset(app, actor, userId, { sparesActivePaid: true, disablesInPanel: true, reason });
 }
 
 /**
- * Deletes a user's subscription, a paid one too (spec 01 section 11.2). Payments stay in the history.
- * @throws AppError 404 'User not found' | 403 (H5)
+ * Deletes a user's subscription, a paid one too. Payments stay in the history.
+ * @throws AppError 404 'User not found' | 403 (spec 01 H5)
  */
 export function resetSubscription(
   app: App,
@@ -245,7 +245,7 @@ function deletePage(app: App, page: readonly InactivePosition[], before: Date): 
   });
 }
 
-/** Paid for and running: such a subscription is not disabled or reset together with the account (spec 01 section 11.2). */
+/** Paid for and running: such a subscription is not disabled or reset together with the account. */
 function isActivePaid(subscription: Pick<Subscription, 'isTrial' | 'status' | 'endDate'>, now: Date): boolean {
   return !subscription.isTrial && isActive(subscription, now);
 }

@@ -102,7 +102,7 @@ export type TransactionInfo = Pick<
   'id' | 'type' | 'amountKopeks' | 'description' | 'paymentMethod' | 'isCompleted' | 'createdAt'
 >;
 
-/** Everything about one user (spec 01 section 11.1); kopeks. */
+/** Everything about one user; kopeks. */
 export interface AdminUserDetail
   extends Pick<
     Rows['User'],

@@ -61,7 +61,7 @@ const SPAN = { 'peer.service': 'mail', 'network.protocol.name': 'smtp' };
 
 const TIMEOUT_MS = 30_000;
 
-/** Pool options of a connection (spec 05 section 11.1). */
+/** Pool options of a connection. */
 function poolOptions(connection: SmtpConnection): SMTPPoolOptions & { pool: true } {
   return {
     pool: true,
@@ -159,7 +159,7 @@ function failureOf(error: unknown): MailFailure {
   return code === 'EENVELOPE' ? 'put_off' : 'unavailable';
 }
 
-/** Real mail server (spec 05 section 11.1). Configured = a host and a from address. */
+/** Real mail server. Configured = a host and a from address. */
 export interface SmtpConnection {
   kind: 'smtp';
   host: string;

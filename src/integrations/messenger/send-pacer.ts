@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Refill and burst of the bucket: together at most 30 sends in any one second (spec 05 section 15). */
+/** Refill and burst of the bucket: together at most 30 sends in any one second. */
 const SENDS_PER_SECOND = 25;
 const BURST = 5;
 /** A message that comes later than this after its shared time takes another one, once (spec 10 O8). */

@@ -150,7 +150,7 @@ function identity(id: unknown, { email: address, emailVerified, ...names }: Answ
   };
 }
 
-/** Stored as an integer (spec 01 section 3). */
+/** Stored as an integer. */
 function isVkId(id: string): boolean {
   return /^[1-9]\d{0,15}$/.test(id) && Number.isSafeInteger(Number(id));
 }

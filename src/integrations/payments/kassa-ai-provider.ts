@@ -47,7 +47,7 @@ async function createInvoice(access: ProviderAccess & OrderAccess, connection: K
   return createOrder(access, api, request, { system, ip, currency, failureField: 'fail_url', expiresAt });
 }
 
-/** What the adapter needs of the settings (spec 03 sections 2.4 and 10). */
+/** What the adapter needs of the settings. */
 interface KassaAiConnection {
   api: OrderApi;
   rules: NotificationRules;

@@ -179,7 +179,7 @@ function mulenpayConnection({ settings, fake }: Pick<ProviderAccess, 'settings' 
 
 const MAX_ITEM_DESCRIPTION = 128;
 
-/** The provider's numbers; the words are those that clients know (spec 03 section 2.1). */
+/** The provider's numbers; the words are those that clients know. */
 const STATUSES: Readonly<Record<string, { word: string; outcome: PaymentOutcome }>> = {
   '0': { word: 'created', outcome: 'pending' },
   '1': { word: 'processing', outcome: 'pending' },

@@ -163,7 +163,7 @@ function hasCredentials(merchantId = '', secret = '', connection: PlategaConnect
   return isMerchant && isSecret;
 }
 
-/** What the adapter needs of the settings (spec 03 section 2.4; spec 03a section 8). */
+/** What the adapter needs of the settings. */
 interface PlategaConnection {
   /** No slash at the end. */
   baseUrl: string;

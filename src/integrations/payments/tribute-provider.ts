@@ -83,7 +83,7 @@ export function receiveTributeCallback(callback: ProviderCallback, connection: T
   return { accepted: true, reference: { externalId, orderId: null }, eventKey: `${status}:${externalId}`, reply: OK };
 }
 
-/** What the adapter needs of the settings (spec 03 sections 2.4 and 10). */
+/** What the adapter needs of the settings. */
 interface TributeConnection {
   /** The author's page where donors choose the sum. */
   donateLink: string;

@@ -16,7 +16,7 @@ export function createReleasePort(baseUrl: string, deps: HttpClientDeps): Releas
   return releasePort(createHttpClient({ system: 'releases', maxResponseBytes: MAX_RESPONSE_BYTES, ...limits }, deps), baseUrl);
 }
 
-/** The list of releases as GitHub returns it (spec 06 section 14). */
+/** The list of releases as GitHub returns it. */
 function releasePort(http: HttpClient, baseUrl: string): ReleasePort {
   return {
     listReleases: async (repo) => {

@@ -31,8 +31,8 @@ export function shownUrl(connection: PanelConnection): string | null {
 }
 
 /**
- * Headers of a call (spec 06 section 9). The panel refuses calls without the headers of a TLS proxy, hence the fixed
- * forwarding headers. TLS verification stays on for every host (section 17, hazard 17).
+ * Headers of a call. The panel refuses calls without the headers of a TLS proxy, hence the fixed
+ * forwarding headers. TLS verification stays on for every host (spec 06 section 17, hazard 17).
  */
 export function connectionHeaders(connection: PanelConnection): Record<string, string> {
   return {

@@ -12,7 +12,7 @@ import type {
 } from '../../domain/panel-events/ports.ts';
 import { isUuid, uuidFromPanelNumber } from './panel-generation.ts';
 
-/** Lower-case hex HMAC-SHA-256 of the body under the secret as text (spec 08 section 1). */
+/** Lower-case hex HMAC-SHA-256 of the body under the secret as text. */
 const SIGNATURE_HEADER = 'x-remnawave-signature';
 const MAX_BODY = 64 * 1024;
 const MIN_SECRET = 32;

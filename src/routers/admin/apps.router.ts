@@ -13,7 +13,7 @@ import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { editorOf } from './setting-editor.ts';
 
-/** Contract group `Cabinet Admin Apps` (spec 02 section 11). The last two are untyped there. */
+/** Contract group `Cabinet Admin Apps`. The last two are untyped there. */
 
 const VpnPanelConfigStatus = z
   .object({

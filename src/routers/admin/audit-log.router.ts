@@ -5,7 +5,7 @@ import { FreeForm, Timestamp, TimestampInput, utcDate } from '../shared.schemas.
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Admin RBAC Audit Log` (spec 01 section 14). */
+/** Contract group `Admin RBAC Audit Log`. */
 
 const AuditLogFilter = z.object({
   user_id: z.int().nullish().describe('Only requests of this user (internal id).'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `Cabinet Admin Ban System` (spec 06 section 13). */
+/** Contract group `Cabinet Admin Ban System`. */
 
 /** `.` and `..` would change the path of the call to the ban system (spec 06 section 17, hazard 14). */
 const PathText = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BroadcastMediaRequest, BroadcastPath, broadcastFields } from '../web/broadcasts.schemas.ts';
 
-/** Contract group `Cabinet Admin Broadcasts` (spec 05 section 3). */
+/** Contract group `Cabinet Admin Broadcasts`. */
 
 export { BroadcastPath };
 

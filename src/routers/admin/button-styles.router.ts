@@ -8,7 +8,7 @@ import {
 } from '../../domain/content/menu-layout/cabinet-menu.ts';
 import { adminProcedure, router } from '../trpc.ts';
 
-/** Contract group `Admin Button Styles` (spec 05 section 8). */
+/** Contract group `Admin Button Styles`. */
 
 const ButtonSectionConfig = z
   .object({

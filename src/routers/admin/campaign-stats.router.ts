@@ -8,7 +8,7 @@ import { adminProcedure, router } from '../trpc.ts';
 import { CampaignPath, campaignHead } from '../web/campaigns.schemas.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Statistics of contract group `Cabinet Admin Campaigns` (spec 04 section 6.6). */
+/** Statistics of contract group `Cabinet Admin Campaigns`. */
 
 const CampaignsOverviewResponse = z
   .object({

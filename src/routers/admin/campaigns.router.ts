@@ -29,7 +29,7 @@ import { fromWire, toWire, withBody } from '../wire.ts';
 import { toTariffListItem } from './tariffs.router.ts';
 import { TariffListItem } from './tariffs.schemas.ts';
 
-/** Contract group `Cabinet Admin Campaigns` (spec 04 section 6). */
+/** Contract group `Cabinet Admin Campaigns`. */
 
 const StartParameter = z
   .string()

@@ -12,7 +12,7 @@ import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Channels` (spec 05 section 13). The forms of `channel_id` and `channel_link` are checked in the domain. */
+/** Contract group `Cabinet Admin Channels`. The forms of `channel_id` and `channel_link` are checked in the domain. */
 
 const ChannelPath = z.object({
   channel_db_id: z.int().describe('Id of the record of the channel (`id`, not the id of the messenger).'),

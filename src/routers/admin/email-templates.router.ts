@@ -15,7 +15,7 @@ import { publishedAsFreeForm } from '../shared.schemas.ts';
 import { adminProcedure, router, unaudited } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Admin Email Templates` (spec 05 section 11.2). The contract leaves the answers open. */
+/** Contract group `Admin Email Templates`. The contract leaves the answers open. */
 
 const TemplatePath = z.object({ notification_type: z.string().describe('Only offers of this occasion.') });
 const TemplateLanguagePath = TemplatePath.extend({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readBackground } from '../../domain/storefront/landings/landings.ts';
 import { LOCALES } from '../../domain/storefront/landings/rules.ts';
 
-/** Fields of a sales page with additional rules (spec 03 section 7.3). */
+/** Fields of a sales page with additional rules. */
 
 const MAX_PERIOD_KEYS = 50;
 const MAX_PERIODS = 20;

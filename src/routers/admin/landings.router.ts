@@ -39,7 +39,7 @@ const tags: [string] = ['Cabinet Admin Landings'];
 const base = '/cabinet/admin/landings';
 const one = `${base}/{landing_id}` as const;
 
-/** Name of a tariff that was deleted (spec 03 section 7.3). */
+/** Name of a tariff that was deleted. */
 const UNKNOWN = 'Unknown';
 
 function toListItem({ purchases, ...landing }: ListedLanding) {

@@ -9,7 +9,7 @@ import {
   localeTexts,
 } from './landing-fields.schemas.ts';
 
-/** Contract group `Cabinet Admin Landings` (spec 03 section 7.3). */
+/** Contract group `Cabinet Admin Landings`. */
 
 const Slug = z
   .string()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `Cabinet Admin Partners` (spec 04 section 3.3). */
+/** Contract group `Cabinet Admin Partners`. */
 
 export const PartnerSettingsResponse = z
   .object({
@@ -117,7 +117,7 @@ export const AdminRejectRequest = z
   .object({ comment: Comment.describe('Comment for the other side; null for none.') })
   .meta({ id: 'AdminRejectRequest', example: { comment: 'No website' } });
 
-/** Untyped in the contract (spec 04 section 3.3). */
+/** Untyped in the contract. */
 export const PartnerTotalsResponse = z
   .object({
     total_partners: z.int().describe('Number of partners.'),

@@ -11,7 +11,7 @@ import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Payment Methods` (spec 03 section 5.1). */
+/** Contract group `Cabinet Admin Payment Methods`. */
 
 const PaymentMethodConfigPath = z.object({ method_id: z.string().describe('Id of the payment method.') });
 

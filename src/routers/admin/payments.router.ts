@@ -17,7 +17,7 @@ import { publishedAsFreeForm, Timestamp, TimestampInput, utcDate } from '../shar
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Payments` (spec 03 section 4.4). */
+/** Contract group `Cabinet Admin Payments`. */
 
 const paging = {
   page: z.int().min(1).default(1).describe('Number of the page, from 1.'),

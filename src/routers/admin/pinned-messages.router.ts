@@ -19,7 +19,7 @@ import {
 } from '../web/pinned-messages.schemas.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Pinned Messages` (spec 05 section 4). */
+/** Contract group `Cabinet Admin Pinned Messages`. */
 
 const CabinetPinnedMessagesPinnedMessageMedia = z
   .object({

@@ -12,7 +12,7 @@ import { FreeForm, Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Admin RBAC Policies` (spec 01 section 13). */
+/** Contract group `Admin RBAC Policies`. */
 
 /** `include_inactive` is ours: without it a policy that was switched off could not be found again. */
 const PolicyListQuery = z.object({

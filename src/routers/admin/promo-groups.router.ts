@@ -8,7 +8,7 @@ import {
   PromoGroupUpdateFields,
 } from '../web/promo-groups.schemas.ts';
 
-/** Contract group `Admin Promo Groups` (spec 04 section 8). */
+/** Contract group `Admin Promo Groups`. */
 
 const AdminPromoGroupResponse = PromoGroupFields.extend({}).meta({ id: 'CabinetAdminPromocodesPromoGroupResponse' });
 

@@ -29,7 +29,7 @@ import {
 } from '../web/promo-offers.schemas.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Admin Promo Offers` (spec 04 section 9.4). */
+/** Contract group `Admin Promo Offers`. */
 
 const PREFIX = 'CabinetAdminPromoOffersPromoOffer';
 

@@ -28,7 +28,7 @@ import {
 } from '../web/promocodes.schemas.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Admin Promocodes` (spec 04 section 7). */
+/** Contract group `Admin Promocodes`. */
 
 const AdminPromocodeResponse = PromoCodeResponse.extend({
   first_purchase_only: z.boolean().describe('Whether only users who never paid for a subscription can use it.'),

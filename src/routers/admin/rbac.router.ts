@@ -25,7 +25,7 @@ import { Timestamp, TimestampInput, utcDate } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Admin RBAC` (spec 01 section 12). */
+/** Contract group `Admin RBAC`. */
 
 const PermissionSection = z
   .object({

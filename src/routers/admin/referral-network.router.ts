@@ -19,7 +19,7 @@ import {
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Referral Network` (spec 04 section 16). */
+/** Contract group `Cabinet Admin Referral Network`. */
 
 const MAX_SCOPE = 50;
 

@@ -13,7 +13,7 @@ import {
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Sales Stats` (spec 06 section 4.5). */
+/** Contract group `Cabinet Admin Sales Stats`. */
 
 const SalesPeriodQuery = z.object({
   days: z

@@ -23,7 +23,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Servers` (spec 02 section 9). */
+/** Contract group `Cabinet Admin Servers`. */
 
 const AdminServerPath = z.object({ server_id: z.int().describe('Id of the server.') });
 

@@ -15,7 +15,7 @@ import { SettingListQuery, SettingPath } from '../web/settings.schemas.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { editorOf } from './setting-editor.ts';
 
-/** Contract group `Admin Settings` (spec 06 section 6.3). */
+/** Contract group `Admin Settings`. */
 
 const CabinetAdminSettingsSettingCategorySummary = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NodePath } from '../web/vpnpanel.schemas.ts';
 
-/** Contract group `Cabinet Admin Stats` (spec 06 sections 4.3 and 4.4). */
+/** Contract group `Cabinet Admin Stats`. */
 
 export const StatsNodePath = NodePath;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `Cabinet Admin Tariffs` (spec 02 section 10). */
+/** Contract group `Cabinet Admin Tariffs`. */
 
 const ExternalSquadUuid = z.string().regex(/^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/);
 
@@ -278,7 +278,7 @@ export const TariffSortOrderRequest = z
   .object({ tariff_ids: z.int().array().min(1).describe('All ids in the wanted order.') })
   .meta({ id: 'TariffSortOrderRequest' });
 
-/** The contract leaves these two open (spec 02 section 10). */
+/** The contract leaves these two open. */
 export const TariffOrderAnswer = z.object({
   message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
 });

@@ -25,7 +25,7 @@ import {
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Tickets` (spec 05 section 1.4). */
+/** Contract group `Cabinet Admin Tickets`. */
 
 const AdminStatsResponse = z
   .object({

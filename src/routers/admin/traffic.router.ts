@@ -11,7 +11,7 @@ import { invalidDate, invalidPeriod } from '../../domain/insight/traffic/rules.t
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Admin Traffic` (spec 06 section 5). */
+/** Contract group `Admin Traffic`. */
 
 const period = z.int().min(1).max(30).default(30);
 

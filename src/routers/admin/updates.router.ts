@@ -3,7 +3,7 @@ import { readReleases } from '../../domain/updates/releases.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Updates` (spec 06 section 14). */
+/** Contract group `Cabinet Admin Updates`. */
 
 const ReleaseItem = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 
-/** Contract group `Admin Fortune Wheel` (spec 04 section 13.6). */
+/** Contract group `Admin Fortune Wheel`. */
 
 const Color = z.string().regex(/^#[0-9A-Fa-f]{6}$/);
 const PrizeTypeName = z.enum(['subscription_days', 'balance_bonus', 'traffic_gb', 'promocode', 'nothing']);
@@ -54,7 +54,7 @@ export const AdminWheelConfigResponse = z
     promo_prefix: z.string().describe('Start of the promo codes that are won.'),
     promo_validity_days: z.int().describe('Days for which a won promo code is valid.'),
     prizes: WheelPrizeAdminResponse.array().describe('Prizes in the order of the wheel.'),
-    /** Average payout of a spin paid in stars, in percent; beyond the contract (spec 04 section 13.3). */
+    /** Average payout of a spin paid in stars, in percent; beyond the contract. */
     expected_rtp_percent: z
       .number()
       .nullable()

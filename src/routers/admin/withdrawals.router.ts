@@ -20,7 +20,7 @@ import { FreeForm, SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Admin Withdrawals` (spec 03 section 6). */
+/** Contract group `Cabinet Admin Withdrawals`. */
 
 const WithdrawalListQuery = z.object({
   status: z

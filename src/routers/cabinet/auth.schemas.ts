@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { INIT_DATA_EXAMPLE, Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `Cabinet Auth`: sign-in, sessions, own e-mail and password (spec 01 section 5). */
+/** Contract group `Cabinet Auth`: sign-in, sessions, own e-mail and password. */
 
 const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 

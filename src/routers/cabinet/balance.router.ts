@@ -23,7 +23,7 @@ import { FreeForm, Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Balance` (spec 03 section 3). */
+/** Contract group `Cabinet Balance`. */
 
 const BalanceResponse = z
   .object({
@@ -353,7 +353,7 @@ export const balanceRouter = router({
     }),
 });
 
-/** Types of movement that are shown with a negative amount (spec 03 section 3). */
+/** Types of movement that are shown with a negative amount. */
 const SPENT: ReadonlySet<string> = new Set(['subscription_payment', 'withdrawal', 'gift_payment']);
 
 function withSignedAmount(transaction: TransactionRecord) {

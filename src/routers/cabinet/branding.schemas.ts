@@ -3,7 +3,7 @@ import { isUploadedFile, type UploadedFile } from '../../core/http/uploads.ts';
 import { DEFAULT_COLORS, MAX_BLUR, MAX_OPACITY, settingsProblem } from '../../domain/content/branding/branding-values.ts';
 import { ANIMATION_TYPES, type AnimationSettings } from '../../domain/content/branding/types.ts';
 
-/** Contract group `Branding` (spec 05 section 14). */
+/** Contract group `Branding`. */
 
 export const BrandingResponse = z
   .object({

@@ -5,7 +5,7 @@ import { FreeForm } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Contests` (spec 04 section 10.5). */
+/** Contract group `Cabinet Contests`. */
 
 const ContestRoundPath = z.object({ round_id: z.int().describe('Id of the round.') });
 

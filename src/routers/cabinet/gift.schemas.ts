@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GivenQuote, SignedQuote, Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `Cabinet Gift` (spec 03 section 9). */
+/** Contract group `Cabinet Gift`. */
 
 export const GiftConfigResponse = z
   .object({

@@ -18,7 +18,7 @@ import { publishedAsFreeForm } from '../shared.schemas.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Info` (spec 05 section 5.2). */
+/** Contract group `Cabinet Info`. */
 
 const language = z.string().min(2).max(10).default('ru');
 

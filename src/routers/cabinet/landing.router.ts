@@ -26,7 +26,7 @@ import { publicProcedure, router } from '../trpc.ts';
 import { type Domain, fromWire, toWire, withBody } from '../wire.ts';
 import { limitByAddress } from './limited-procedure.ts';
 
-/** Contract group `Landing Pages` (spec 03 section 7.2). */
+/** Contract group `Landing Pages`. */
 
 const LandingPageQuery = z.object({
   slug: z.string().max(100).describe('Last part of the address of the sales page.'),
@@ -247,7 +247,7 @@ const rateLimited = refusal('rate_limited', 429, 'Too many requests');
 const tags: [string] = ['Landing Pages'];
 
 /**
- * Limits attempts by client address. Without an address or a working counter the request is refused (spec 03 section 7.2).
+ * Limits attempts by client address. Without an address or a working counter the request is refused.
  * @throws AppError 429 | 400 'Unable to determine client IP'
  */
 async function limitGuests(ctx: Context, action: string, limit: number, message = 'Too many requests'): Promise<void> {

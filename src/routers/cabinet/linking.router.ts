@@ -21,7 +21,7 @@ import { fromWire, toWire, withBody } from '../wire.ts';
 import { limitByAddress, limitedProcedure } from './limited-procedure.ts';
 import { OAuthProviderName, OAuthProviderPath, ProviderCallback } from './oauth.schemas.ts';
 
-/** Contract group `Cabinet Account Linking` (spec 01 section 7). */
+/** Contract group `Cabinet Account Linking`. */
 
 const LinkedProvider = z
   .object({

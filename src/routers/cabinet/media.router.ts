@@ -20,7 +20,7 @@ import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { FileField, MediaPath } from '../web/media.schemas.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Media` (spec 05 section 10). */
+/** Contract group `Cabinet Media`. */
 
 const CabinetUploadForm = z.object({
   file: FileField.describe('The file.'),

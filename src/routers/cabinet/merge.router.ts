@@ -17,7 +17,7 @@ import { CabinetAuthUserResponse, RotateRefreshToken } from './auth.schemas.ts';
 import { userAnswer } from './auth-response.ts';
 import { limitByAddress } from './limited-procedure.ts';
 
-/** Contract group `Cabinet Account Merge` (spec 01 section 8). */
+/** Contract group `Cabinet Account Merge`. */
 
 const MergeToken = z.string().min(32).max(64);
 

@@ -10,7 +10,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Notifications` (spec 05 section 9.1). The last two answers are untyped there. */
+/** Contract group `Cabinet Notifications`. The last two answers are untyped there. */
 
 const NotificationSettingsResponse = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CampaignSlug, ReferralCode, RotateRefreshToken } from './auth.schemas.ts';
 
-/** Contract group `Cabinet OAuth` (spec 01 section 6). */
+/** Contract group `Cabinet OAuth`. */
 
 export const OAuthProviderName = z.literal(['google', 'yandex', 'discord', 'vk']);
 

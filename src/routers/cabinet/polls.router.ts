@@ -15,7 +15,7 @@ import type { MyPoll } from '../../domain/engagement/polls/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Polls` (spec 04 section 12.3). */
+/** Contract group `Cabinet Polls`. */
 
 const PollResponsePath = z.object({
   response_id: z.int().describe('Id of the own participation, from the list of polls.'),

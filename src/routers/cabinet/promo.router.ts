@@ -9,7 +9,7 @@ import { FreeForm, Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Promo` (spec 04 section 9.5). */
+/** Contract group `Cabinet Promo`. */
 
 const PromoOfferInfo = z
   .object({

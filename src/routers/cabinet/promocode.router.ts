@@ -5,7 +5,7 @@ import { ACTIVATION_REFUSALS } from '../../domain/promo/codes/errors.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Promocode` (spec 04 sections 7.2 and 7.3). */
+/** Contract group `Cabinet Promocode`. */
 
 const PromocodeActivateRequest = z
   .object({ code: z.string().min(1).max(50).describe('The promo code; upper and lower case are the same.') })

@@ -5,7 +5,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Referral` (spec 04 section 2). */
+/** Contract group `Cabinet Referral`. */
 
 const ReferralPageQuery = z.object({
   page: z.int().min(1).default(1).describe('Number of the page, from 1.'),

@@ -29,7 +29,7 @@ import { GivenQuote, publishedAsFreeForm, SignedQuote, Timestamp } from '../shar
 import { cabinetProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Subscription`: traffic and devices (spec 02 sections 5.3 to 5.5 and 5.15). The contract types no answer. */
+/** Contract group `Cabinet Subscription`: traffic and devices. The contract types no answer. */
 
 const TrafficPurchaseRequest = z
   .object({

@@ -16,7 +16,7 @@ import { publishedAsFreeForm } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Subscription`: servers, connection guide, used traffic (spec 02 sections 5.13 and 5.14). All free-form there. */
+/** Contract group `Cabinet Subscription`: servers, connection guide, used traffic. All free-form there. */
 
 const CountriesAnswer = publishedAsFreeForm(
   z.object({

@@ -4,7 +4,7 @@ import { GivenQuote, publishedAsFreeForm, SignedQuote, Timestamp } from '../shar
 import type { CamelCase } from '../wire.ts';
 import { SubscriptionData } from './subscription.schemas.ts';
 
-/** Contract group `Cabinet Subscription`: what is paid from the balance (spec 02 sections 5.2, 5.9 and 5.10). */
+/** Contract group `Cabinet Subscription`: what is paid from the balance. */
 
 export const RenewalRequest = z
   .object({ period_days: z.int().min(1).max(3650).describe('Length of the period in days.'), quote: GivenQuote })

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { publishedAsFreeForm, SignedQuote, Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `Cabinet Subscription`: reading and autopay (spec 02 sections 5.1, 5.6, 5.8, 5.14). */
+/** Contract group `Cabinet Subscription`: reading and autopay. */
 
 const ServerInfo = z
   .object({

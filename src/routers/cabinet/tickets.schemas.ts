@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 import { withBody } from '../wire.ts';
 
-/** Contract group `Cabinet Tickets` (spec 05 section 1.2). */
+/** Contract group `Cabinet Tickets`. */
 
 export const TicketPath = z.object({ ticket_id: z.int().describe('Id of the ticket.') });
 

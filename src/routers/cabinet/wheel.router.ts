@@ -8,7 +8,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Fortune Wheel` (spec 04 section 13). */
+/** Contract group `Fortune Wheel`. */
 
 const WheelPrizeDisplay = z
   .object({

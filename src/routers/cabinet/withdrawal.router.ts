@@ -11,7 +11,7 @@ import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `Cabinet Withdrawal` (spec 03 section 6). */
+/** Contract group `Cabinet Withdrawal`. */
 
 const WithdrawalBalanceResponse = z
   .object({

@@ -3,7 +3,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { autopayFields } from './subscription.schemas.ts';
 import { MiniAppConnectedServer, MiniAppCurrentTariff, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
-/** Contract group `miniapp`: the first page (spec 02 section 12.3). Its parts stand in the order of the answer. */
+/** Contract group `miniapp`: the first page. Its parts stand in the order of the answer. */
 
 const MiniAppSubscriptionUser = z
   .object({

@@ -20,7 +20,7 @@ import { toWire } from '../wire.ts';
 import { asMiniappUser, inMiniapp } from './as-miniapp-user.ts';
 import { InitData } from './tariffs.schemas.ts';
 
-/** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
+/** Contract group `miniapp`: classic purchase. A selection comes as one object, as single fields, or both. */
 
 const MiniAppSubscriptionPurchaseOptionsRequest = z
   .object({

@@ -17,7 +17,7 @@ import { toWire } from '../wire.ts';
 import { asMiniappCaller } from './as-miniapp-user.ts';
 import { InitData } from './tariffs.schemas.ts';
 
-/** Contract group `miniapp`: payments (spec 02 section 12.5). */
+/** Contract group `miniapp`: payments. */
 
 const MiniAppPaymentMethodsRequest = z
   .object({

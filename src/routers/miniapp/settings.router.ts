@@ -22,7 +22,7 @@ import { toWire } from '../wire.ts';
 import { asMiniappUser, inMiniapp } from './as-miniapp-user.ts';
 import { InitData, MiniAppConnectedServer } from './tariffs.schemas.ts';
 
-/** Contract group `miniapp`: changes of servers, traffic and devices (spec 02 sections 12.2 and 12.3a). */
+/** Contract group `miniapp`: changes of servers, traffic and devices. */
 
 const SubscriptionId = z.int().nullish();
 const Uuids = z.array(z.string()).nullish();

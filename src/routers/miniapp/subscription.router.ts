@@ -68,7 +68,7 @@ const invalid = refusal('invalid', 400, 'Promo code must not be empty');
 const tags: [string] = ['miniapp'];
 const MAX_AUTOPAY_DAYS = 30;
 
-/** Names of the refusals of a promo code in the mini-app (spec 02 section 12.2). */
+/** Names of the refusals of a promo code in the mini-app. */
 const PROMOCODE_NAMES = {
   promocode_user_not_found: { code: 'user_not_found', status: 404 },
   promocode_not_found: { code: 'not_found', status: 404 },

@@ -3,7 +3,7 @@ import { GivenQuote, INIT_DATA_EXAMPLE, publishedAsFreeForm, SignedQuote, Timest
 import { withBody } from '../wire.ts';
 import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
-/** Contract group `miniapp`: renewal, trial, autopay, add-ons and codes (spec 02 section 12.2). */
+/** Contract group `miniapp`: renewal, trial, autopay, add-ons and codes. */
 
 const SubscriptionId = z.int().nullish();
 
@@ -48,7 +48,7 @@ export const autopayFields = {
   autopaySettings: MiniAppSubscriptionAutopay.nullish().describe('The same object as `autopay`.'),
 };
 
-/** The days before the end are checked by the use case: absent and negative numbers change nothing (spec 02 section 12.2). */
+/** The days before the end are checked by the use case: absent and negative numbers change nothing. */
 export const MiniAppSubscriptionAutopayRequest = z
   .object({
     initData: InitData.describe(

@@ -27,7 +27,7 @@ import {
 
 const tags: [string] = ['miniapp'];
 
-/** Names of the refusals of a switch in the mini-app (spec 02 section 12.2). */
+/** Names of the refusals of a switch in the mini-app. */
 const SWITCH_NAMES = { subscription_expired: 'subscription_inactive', subscription_not_active: 'subscription_inactive' };
 
 export const miniappTariffsRouter = router({

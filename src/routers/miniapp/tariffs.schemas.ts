@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { switchPreviewFields } from '../cabinet/subscription-purchase.schemas.ts';
 import { GivenQuote, INIT_DATA_EXAMPLE, publishedAsFreeForm, SignedQuote, Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `miniapp`: tariffs, their purchase and switch (spec 02 section 12.2). */
+/** Contract group `miniapp`: tariffs, their purchase and switch. */
 
 /** The launch data of the mini-app, signed by the messenger. */
 export const InitData = z.string();

@@ -5,7 +5,7 @@ import { SuccessResponse, Timestamp, TimestampInput, utcDate } from '../shared.s
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `auth`: API tokens (spec 01 section 9). */
+/** Contract group `auth`: API tokens. */
 
 const TokenPath = z.object({ token_id: z.int().describe('Id of the API token.') });
 

@@ -21,7 +21,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `backups` (spec 06 section 7). */
+/** Contract group `backups`. */
 
 const BackupListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),

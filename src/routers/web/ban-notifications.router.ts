@@ -3,7 +3,7 @@ import { BAN_NOTICE_TYPES, banNoticeFields, panelUnavailable, sendBanNotice } fr
 import { auditedWebProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `ban-notifications` (spec 06 section 13). Which fields a type requires is checked in the domain. */
+/** Contract group `ban-notifications`. Which fields a type requires is checked in the domain. */
 
 const BanNotificationRequest = z
   .object({

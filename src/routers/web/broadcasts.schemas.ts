@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `broadcasts` (spec 05 section 3). */
+/** Contract group `broadcasts`. */
 
 export const BroadcastPath = z.object({ broadcast_id: z.int().describe('Id of the broadcast.') });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `campaigns` (spec 04 section 6). */
+/** Contract group `campaigns`. */
 
 export const BonusTypeField = z.enum(['balance', 'subscription', 'none', 'tariff']);
 

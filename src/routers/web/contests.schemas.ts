@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FreeForm, Timestamp, TimestampInput } from '../shared.schemas.ts';
 
-/** Contract group `contests`, daily games (spec 04 section 10.4). */
+/** Contract group `contests`, daily games. */
 
 export const TemplatePath = z.object({ template_id: z.int().describe('Id of the game.') });
 export const RoundPath = z.object({ round_id: z.int().describe('Id of the round.') });

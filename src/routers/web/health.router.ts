@@ -11,7 +11,7 @@ import {
 } from '../../domain/ops/check-health.ts';
 import { publicProcedure, router, webProcedure } from '../trpc.ts';
 
-/** Contract group `health` (spec 06 section 1). */
+/** Contract group `health`. */
 
 const HealthFeatureFlags = z
   .object({

@@ -13,7 +13,7 @@ import { FreeForm, Timestamp } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `logs` (spec 06 section 8). */
+/** Contract group `logs`. */
 
 const SystemLogQuery = z.object({
   preview_limit: z.int().min(500).max(20_000).default(4_000).describe('Greatest number of characters in `preview`.'),

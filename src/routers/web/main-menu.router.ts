@@ -17,7 +17,7 @@ import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `main-menu` (spec 05 section 6). Blank texts and addresses are checked in the domain. */
+/** Contract group `main-menu`. Blank texts and addresses are checked in the domain. */
 
 const ActionType = z.enum(['url', 'mini_app']);
 const Visibility = z.enum(['all', 'admins', 'subscribers']);

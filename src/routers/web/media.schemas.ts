@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isUploadedFile, type UploadedFile } from '../../core/http/uploads.ts';
 
-/** Contract groups `media` and `Cabinet Media` (spec 05 section 10). */
+/** Contract groups `media` and `Cabinet Media`. */
 
 export const MediaPath = z.object({ file_id: z.string().describe('Id of the file, signed or not.') });
 

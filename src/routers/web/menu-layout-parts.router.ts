@@ -33,7 +33,7 @@ import {
 } from './menu-layout.schemas.ts';
 import { toDocument } from './menu-layout-answers.ts';
 
-/** Contract group `menu-layout` (spec 05 section 7): edits of single rows and buttons. */
+/** Contract group `menu-layout`: edits of single rows and buttons. */
 
 const ButtonPath = z.object({ button_id: z.string().describe('Id of the button.') });
 const RowPath = z.object({ row_id: z.string().describe('Id of the row.') });

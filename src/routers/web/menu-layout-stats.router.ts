@@ -15,7 +15,7 @@ import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { router, unaudited, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `menu-layout` (spec 05 section 7.5): clicks. */
+/** Contract group `menu-layout`: clicks. */
 
 const days = (otherwise: number) => z.int().min(1).max(365).default(otherwise);
 const button_id = z.string().nullish();

@@ -9,7 +9,7 @@ import {
 } from '../../domain/content/menu-layout/types.ts';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `menu-layout` (spec 05 section 7): documents and history; edits of rows and buttons are in `menu-layout-parts.router.ts`. */
+/** Contract group `menu-layout`: documents and history; edits of rows and buttons are in `menu-layout-parts.router.ts`. */
 
 const condition = z.boolean().nullish();
 const flag = (when: string) => condition.describe(`${when} Only \`true\` restricts; null and false do not.`);

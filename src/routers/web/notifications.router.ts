@@ -5,7 +5,7 @@ import { FreeForm, Timestamp, TimestampInput, utcDate } from '../shared.schemas.
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `notifications`: the dashboard feed of subscription events (spec 05 section 9.2). */
+/** Contract group `notifications`: the dashboard feed of subscription events. */
 
 const SubscriptionEventListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_RULES_TITLE } from '../../domain/content/pages/types.ts';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `pages` (spec 05 section 5.1). The length of contents is checked in the domain. */
+/** Contract group `pages`. The length of contents is checked in the domain. */
 
 const language = z.string().min(2).max(10).default('ru');
 

@@ -4,7 +4,7 @@ import type { Referral, Referrer, ReferrerDetail } from '../../domain/referrals/
 import { changeOf, percentOfTotal, round2 } from '../../domain/referrals/stats/rules.ts';
 import type { ComparedPeriod, GlobalStats, PeriodSums, ReferrerStats } from '../../domain/referrals/stats/types.ts';
 
-/** Computed fields of the group `partners` (spec 04 sections 0.3, 4 and 5). */
+/** Computed fields of the group `partners`. */
 
 interface Named {
   id: number;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 import { UserPath } from './users.schemas.ts';
 
-/** Contract group `partners` (spec 04 sections 4 and 5). */
+/** Contract group `partners`. */
 
 const Limit = z.int().min(1).max(200).default(50);
 const Offset = z.int().min(0).default(0);

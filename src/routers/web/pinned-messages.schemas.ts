@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `pinned-messages` (spec 05 section 4). Blank texts and ids of files are checked in the domain. */
+/** Contract group `pinned-messages`. Blank texts and ids of files are checked in the domain. */
 
 export const PinnedMessagePath = z.object({ message_id: z.int().describe('Id of the message.') });
 

@@ -15,7 +15,7 @@ import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `polls` (spec 04 section 12.2). */
+/** Contract group `polls`. */
 
 const PollPath = z.object({ poll_id: z.int().describe('Id of the poll.') });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `promo-groups` (spec 04 section 8). Fields without value are left out of its answers. */
+/** Contract group `promo-groups`. Fields without value are left out of its answers. */
 
 const PeriodDiscounts = z.record(z.string(), z.int());
 

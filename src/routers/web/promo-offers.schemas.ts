@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FreeForm, Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `promo-offers` (spec 04 section 9.3). */
+/** Contract group `promo-offers`. */
 
 export const OfferPath = z.object({ offer_id: z.int().describe('Id of the offer.') });
 export const OfferTemplatePath = z.object({ template_id: z.int().describe('Id of the template.') });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 
-/** Contract group `promo-codes` (spec 04 section 7). */
+/** Contract group `promo-codes`. */
 
 export const PromocodeTypeField = z.enum(['balance', 'subscription_days', 'trial_subscription', 'promo_group', 'discount']);
 

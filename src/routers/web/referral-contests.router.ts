@@ -20,7 +20,7 @@ import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { page, ReferralContestEventUser } from './contests.schemas.ts';
 
-/** Contract group `contests`, contests of referrers (spec 04 section 11.4). */
+/** Contract group `contests`, contests of referrers. */
 
 const ContestPath = z.object({ contest_id: z.int().describe('Id of the contest.') });
 
@@ -247,7 +247,7 @@ function leader({ id: userId, totalAmountKopeks, ...entry }: LeaderboardEntry) {
   return { ...entry, userId, totalAmountKopeks, totalAmountRubles: rublesOf(totalAmountKopeks) };
 }
 
-/** The contract has the doubled path; the other is what it means (spec 04 section 11.4). */
+/** The contract has the doubled path; the other is what it means. */
 const create = (path: '/contests/contests/referral' | '/contests/referral', description: string) =>
   auditedWebProcedure('contests:create')
     .meta({

@@ -26,7 +26,7 @@ import { PromoGroupSummary, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `servers`: camelCase on the wire (spec 02 section 8). */
+/** Contract group `servers`: camelCase on the wire. */
 
 const ServerPath = z.object({ server_id: z.int().describe('Id of the server.') });
 

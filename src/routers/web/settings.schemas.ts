@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withBody } from '../wire.ts';
 
-/** Contract group `settings` (spec 06 section 6). */
+/** Contract group `settings`. */
 
 export const SettingPath = z.object({ key: z.string().describe('Key of the setting, for example `SALES_MODE`.') });
 

@@ -5,7 +5,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 
-/** Contract group `stats` (spec 06 sections 4.1 and 4.2). */
+/** Contract group `stats`. */
 
 const StatsOverviewResponse = z
   .object({

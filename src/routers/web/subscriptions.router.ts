@@ -23,7 +23,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `subscriptions` (spec 02 section 7). */
+/** Contract group `subscriptions`. */
 
 const SubscriptionStatusName = z.enum(['trial', 'active', 'expired', 'disabled', 'limited', 'pending']);
 

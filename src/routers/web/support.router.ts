@@ -19,7 +19,7 @@ import { Timestamp, TimestampInput, utcDate } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `support` (spec 05 section 1.3). */
+/** Contract group `support`. */
 
 const TicketPath = z.object({ ticket_id: z.int().describe('Id of the ticket.') });
 const TicketMediaPath = TicketPath.extend({ message_id: z.int().describe('Id of the message.') });

@@ -5,7 +5,7 @@ import { Timestamp, TimestampInput, utcDate } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Contract group `transactions` (spec 03 section 1.2). */
+/** Contract group `transactions`. */
 
 const TransactionListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),

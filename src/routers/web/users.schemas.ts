@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PromoGroupSummary, Timestamp } from '../shared.schemas.ts';
 
-/** Contract group `users` (spec 01 section 10). */
+/** Contract group `users`. */
 
 const UserStatusName = z.enum(['active', 'blocked', 'deleted']);
 

@@ -10,7 +10,7 @@ import {
   ValidationStats,
 } from '../vpnpanel-sync-data.schemas.ts';
 
-/** Synchronisation and squad migration of the contract group `vpnpanel` (spec 06 sections 10 and 11). */
+/** Synchronisation and squad migration of the contract group `vpnpanel`. */
 
 export const MigrationPath = z.object({ squad_uuid: z.string().describe('UUID of the internal squad of the panel.') });
 

@@ -40,7 +40,7 @@ import {
 const tags: [string] = ['vpnpanel'];
 const changing = auditedWebProcedure('vpnpanel:manage');
 
-/** A failure of the panel is answered with 200 in this area (spec 06 section 11). */
+/** A failure of the panel is answered with 200 in this area. */
 function toFlag(result: PanelOutcome<unknown>, done: string, absent: string) {
   if (result.outcome === 'done') return { success: true, detail: done };
   return { success: false, detail: result.outcome === 'absent' ? absent : result.reason };

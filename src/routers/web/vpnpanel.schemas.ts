@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FreeForm, Timestamp, TimestampInput } from '../shared.schemas.ts';
 
-/** Contract group `vpnpanel` (spec 06 section 11); sizes are bytes. `admin/vpnpanel.router.ts` gives the same shapes its own names. */
+/** Contract group `vpnpanel`; sizes are bytes. `admin/vpnpanel.router.ts` gives the same shapes its own names. */
 
 /** A uuid of the panel in a body, in lower case as the panel has it; anything else is 422 without a call to the panel (spec 06 section 17, hazard 14). */
 export const PanelUuid = z.guid().toLowerCase();

@@ -13,7 +13,7 @@ import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `webhooks` (spec 06 section 3). */
+/** Contract group `webhooks`. */
 
 const WebhookPath = z.object({ webhook_id: z.int().describe('Id of the webhook.') });
 

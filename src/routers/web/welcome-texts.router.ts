@@ -12,7 +12,7 @@ import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Contract group `welcome-texts` (spec 05 section 6). A blank text is refused in the domain. */
+/** Contract group `welcome-texts`. A blank text is refused in the domain. */
 
 const WelcomeTextListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),

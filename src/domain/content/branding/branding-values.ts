@@ -197,7 +197,7 @@ export const invalidGoogleAdsLabel = refusal(
 );
 
 /**
- * Pages write these texts into their scripts, so nothing may get in that could end a string there (spec 05 section 14). The refusals are
+ * Pages write these texts into their scripts, so nothing may get in that could end a string there. The refusals are
  * in the order in which they are checked.
  */
 const RULES: readonly { field: keyof AnalyticsCounters; pattern: RegExp; refused: Refusal }[] = [

@@ -157,7 +157,7 @@ interface MessengerWidget {
   readonly oidcClientId: string;
 }
 
-/** The sign-in button of the messenger. It is changed through the settings list only (spec 05 section 14). */
+/** The sign-in button of the messenger. It is changed through the settings list only. */
 export function readMessengerWidget({ settings, ports }: App): MessengerWidget {
   // Off without a client id: the messenger would refuse the sign-in.
   const oidcEnabled = ports.messengerIdentity.isOidcEnabled();

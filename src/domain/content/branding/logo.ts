@@ -69,7 +69,7 @@ export const invalidLogoType = refusal('invalid_logo_type', 400, 'Invalid file t
 
 /**
  * Checks an upload and makes what is stored of it: an SVG image without anything active, a large image smaller, every other one as it is. The
- * type is what the bytes are, and must be the declared one (spec 05 section 14). It works in a thread and takes long, so not in a transaction.
+ * type is what the bytes are, and must be the declared one. It works in a thread and takes long, so not in a transaction.
  * @throws AppError 400
  */
 async function prepareLogo(file: UploadedFile) {

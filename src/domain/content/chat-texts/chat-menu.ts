@@ -151,7 +151,7 @@ export const messageNotFound = refusal('user_message_not_found', 404, 'User mess
 
 type MessageValues = Pick<UserMessage, 'messageText' | 'isActive' | 'sortOrder'>;
 
-/** Newest first (spec 05 section 6). */
+/** Newest first. */
 export function listUserMessages(app: App, page: TextPage & { includeInactive: boolean }): Promise<TextList<UserMessage>> {
   return listMessages(app.db, page);
 }

@@ -89,7 +89,7 @@ export async function deleteWelcomeText(app: App, id: number): Promise<void> {
 
 const requireWelcomeText = (raw: string) => requireText('text', raw, 'Text cannot be empty');
 
-/** Placeholders of welcome texts (spec 05 section 6); anything else in braces stays as it is. */
+/** Placeholders of welcome texts; anything else in braces stays as it is. */
 const PLACEHOLDER = /\{(?:user_name|first_name|username|username_clean)\}/g;
 
 /** Characters of the longest name of the messenger. */

@@ -68,7 +68,7 @@ type FeatureFlag = Extract<
   | 'simple_subscription_enabled'
 >;
 
-/** The flags of features, by the settings that switch them (spec 05 section 7.2). */
+/** The flags of features, by the settings that switch them. */
 function featureFlags({ settings }: Pick<App, 'settings'>): Record<FeatureFlag, boolean> {
   return {
     referral_enabled: settings.get('REFERRAL_PROGRAM_ENABLED'),

@@ -5,7 +5,7 @@ import { refusal } from '../../../core/errors.ts';
 import { findLayout, lockLayout, storeLayout } from './repo.ts';
 
 /**
- * The chat menu of the cabinet mode: rows of buttons that open the cabinet, and their looks (spec 05 section 8). Fields are named as they
+ * The chat menu of the cabinet mode: rows of buttons that open the cabinet, and their looks. Fields are named as they
  * are stored and sent.
  */
 
@@ -217,7 +217,7 @@ type LookChange = { readonly [Field in keyof ButtonLook]?: ButtonLook[Field] | n
 export type LookChanges = { readonly [Section in CabinetSection]?: LookChange | null | undefined };
 
 /**
- * The looks with the changes of some sections (spec 05 section 8). Labels are replaced as a whole.
+ * The looks with the changes of some sections. Labels are replaced as a whole.
  * @throws AppError 400 for the first error, in the order of the sections
  */
 function withLooks(looks: SectionLooks, changes: LookChanges): SectionLooks {
@@ -259,7 +259,7 @@ export const buttonLookInvalid = refusal(
 /** Name of the document of the cabinet mode's menu. */
 const CABINET_LAYOUT = 'cabinet';
 
-/** The menu of the cabinet mode, cleaned (spec 05 section 8). */
+/** The menu of the cabinet mode, cleaned. */
 export async function readCabinetLayout(app: App): Promise<FilledRow[]> {
   return fillRows(await readMenu(app));
 }

@@ -14,7 +14,7 @@ import {
   type NewClick,
 } from './repo.ts';
 
-/** Click statistics of the chat menu (spec 05 section 7.5). Days and hours are UTC. */
+/** Click statistics of the chat menu. Days and hours are UTC. */
 
 const WEEK_DAYS = 7;
 const HOURS = 24;

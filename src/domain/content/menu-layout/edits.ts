@@ -19,7 +19,7 @@ export const menuButtonsMismatch = refusal(
 const menuButtonsRepeated = refusal('menu_buttons_repeated', 400, 'Duplicate button IDs: <n>');
 export const menuSwapSame = refusal('menu_swap_same', 400, 'A button cannot be swapped with itself');
 
-/** Edits of the layout: pure functions from one document to the next, or a refusal (spec 05 section 7.3). */
+/** Edits of the layout: pure functions from one document to the next, or a refusal. */
 
 const MAX_CALLBACK_BYTES = 64;
 

@@ -29,7 +29,7 @@ interface Builtin {
   conditions?: Conditions;
 }
 
-/** The buttons whose actions the service handles itself (spec 05 section 7.1). */
+/** The buttons whose actions the service handles itself. */
 const BUILTINS: readonly Builtin[] = [
   {
     id: 'connect',
@@ -162,7 +162,7 @@ export function documentOf(stored: string): MenuDocument {
   return readDocument(JSON.parse(stored)) ?? DEFAULT_LAYOUT;
 }
 
-/** The current layout, read from the database without a cache (spec 05 section 7.1). */
+/** The current layout, read from the database without a cache. */
 export async function readLayout(app: App): Promise<StoredLayout> {
   const row = await findLayout(app.db, CHAT_LAYOUT);
   return row ? { document: documentOf(row.document), updatedAt: row.updatedAt } : { document: DEFAULT_LAYOUT, updatedAt: null };

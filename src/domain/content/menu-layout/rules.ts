@@ -8,7 +8,7 @@ import {
   type Visibility,
 } from './types.ts';
 
-/** `{name}` of every placeholder that texts may contain (spec 05 section 7.2). */
+/** `{name}` of every placeholder that texts may contain. */
 const PLACEHOLDER_NAMES = [
   'balance',
   'username',

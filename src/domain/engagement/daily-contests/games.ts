@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Random } from '../../../core/random.ts';
 
-/** Games of one word (spec 04 section 10.2). */
+/** Games of one word. */
 
 const INITIAL_WORDS = ['VPN', 'SERVER', 'PROXY', 'XRAY'];
 const INITIAL_PAIRS = [
@@ -93,7 +93,7 @@ function mixed(word: string, random: Random): string {
   return result === word ? [...letters.slice(1), letters[0]!].join('') : result;
 }
 
-/** One game: its payloads, what the player sees, and which answer wins (spec 04 sections 10.2 and 10.5). */
+/** One game: its payloads, what the player sees, and which answer wins. */
 interface GameRules<Template extends z.ZodObject, Round extends z.ZodObject> {
   /** Payload of the template. Every field has a default, so that an empty payload is a game. */
   template: Template;
@@ -161,7 +161,7 @@ export function pick<T>(choices: readonly [T, ...T[]] | readonly T[], random: Ra
   return choices[random.int(0, choices.length)]!;
 }
 
-// Games of one hidden place (spec 04 section 10.2). Places count from 0.
+// Games of one hidden place. Places count from 0.
 
 const MAX_SIDE = 10;
 const MAX_BUTTONS = 100;

@@ -40,7 +40,7 @@ const DESCRIPTIONS = SLUGS.map((slug): TextKey => `contests.game_${slug}_descrip
 
 const MAX_ANSWER = 200;
 
-/** Who may play, by the stored status of the subscription (spec 04 section 10.5). */
+/** Who may play, by the stored status of the subscription. */
 const ELIGIBLE: ReadonlySet<string> = new Set(['active', 'trial', 'limited']);
 
 const isEligible = (subscription: Subscription | null): subscription is Subscription =>
@@ -76,7 +76,7 @@ export async function readGame(app: App, { userId }: UserActor, roundId: number)
   return { roundId: round.id, gameType: round.slug, gameData: game.show(app.random), instructions: game.instructions };
 }
 
-/** Checks in the documented order (spec 04 section 10.5). */
+/** Checks in the documented order. */
 async function openRound(app: App, roundId: number, userId: number): Promise<{ round: PlayedRound; game: Game }> {
   const round = await findPlayedRound(app.db, roundId);
   if (!round || !isLive(round, app.clock.now())) throw roundOver();
@@ -172,7 +172,7 @@ async function givePrize(t: App, winner: Winner, round: PlayedRound): Promise<Gi
   }
 }
 
-/** A deposit without payment method is a bonus (spec 04 section 0.2). */
+/** A deposit without payment method is a bonus. */
 async function credit(t: App, { userId, language }: Winner, kopeks: number, name: string): Promise<GivenPrize> {
   const posting = await postMovement(t, {
     userId,

@@ -124,7 +124,7 @@ export function listContestRounds(app: App, filter: RoundFilter, page: Page): Pr
   return listRounds(app.db, filter, page, app.clock.now());
 }
 
-/** Attempts of a round, oldest first; none for an unknown round (spec 04 section 10.4). */
+/** Attempts of a round, oldest first; none for an unknown round. */
 export function listRoundAttempts(
   app: App,
   filter: { roundId: number; winnersOnly: boolean },
@@ -166,7 +166,7 @@ async function startScheduled(t: App, templateId: number, now: Date, timeZone: s
   }
 }
 
-/** @returns null when the slot had its round: it is not opened again (spec 04 section 10.3) */
+/** @returns null when the slot had its round: it is not opened again */
 function startInSlot(t: App, template: ContestTemplate, slot: Slot, now: Date): Promise<number | null> {
   const round = {
     templateId: template.id,
@@ -183,7 +183,7 @@ const KIND = 'contest_round';
 
 /**
  * Announces a round after the commit: to the first required channel, and to everybody with a running subscription at the pace of all mass
- * sends (spec 04 section 10.3). In the transaction that starts the round.
+ * sends. In the transaction that starts the round.
  */
 async function announceRound(t: App, roundId: number): Promise<void> {
   if (!t.ports.messenger.isConfigured()) return;
@@ -269,7 +269,7 @@ export const unknownGame = refusal('contest_unknown', 400, 'Unknown contest type
 /**
  * Checks the payload of a template or of a round by the game of the slug; that of an unknown game may be anything.
  * @returns the payload as given
- * @throws ValidationError 422 that names the fields that do not fit (spec 04 section 10.4)
+ * @throws ValidationError 422 that names the fields that do not fit
  */
 function checkPayload(slug: string, of: 'template' | 'round', payload: Record<string, unknown>): Record<string, unknown> {
   const game = gameBySlug(slug);
@@ -280,7 +280,7 @@ function checkPayload(slug: string, of: 'template' | 'round', payload: Record<st
   return payload;
 }
 
-/** Templates by id (spec 04 section 10.4). */
+/** Templates by id. */
 export function listContestTemplates(app: App, enabledOnly: boolean): Promise<ContestTemplate[]> {
   return listTemplates(app.db, enabledOnly);
 }

@@ -2,7 +2,7 @@ import type { Changes } from '../../../core/changes.ts';
 import type { Rows } from '../../../core/db/columns.ts';
 import type { ListedUser } from '../listed-user.ts';
 
-/** Daily games (spec 04 section 10). Times are UTC, amounts kopeks. */
+/** Daily games. Times are UTC, amounts kopeks. */
 
 export type ContestTemplate = Rows['ContestTemplate'];
 

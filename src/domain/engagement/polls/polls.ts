@@ -222,7 +222,7 @@ interface Invitation {
   buttons: readonly (readonly MessengerButton[])[];
 }
 
-/** The invitation message. The texts of the administrator are escaped, so that they contain no markup (spec 04 section 12.4). */
+/** The invitation message. The texts of the administrator are escaped, so that they contain no markup. */
 export function invitationOf(poll: PollHead, responseId: number, language: string | null): Invitation {
   const reward = rewardOf(poll);
   const parts = [

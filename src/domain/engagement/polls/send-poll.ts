@@ -82,7 +82,7 @@ async function makeBatch(t: App, sendId: number): Promise<boolean> {
   return makeResponses(t.db, send, { limit: BATCH, hasMessenger: t.ports.messenger.isConfigured() });
 }
 
-/** Messages claimed at a time and sent in parallel (spec 04 section 12.2); the messenger's adapter limits the rate. */
+/** Messages claimed at a time and sent in parallel; the messenger's adapter limits the rate. */
 const PARALLEL = 30;
 /** A claimed message without result for this long belongs to a crashed run: longer than a message and its time-outs. */
 const ABANDONED_MS = 10 * MINUTE_MS;
@@ -231,7 +231,7 @@ async function lockSend(db: Db, id: number): Promise<PollSend | null> {
 
 /**
  * Writes a response row for each of the next members by user id who has none yet, and advances `processedUpTo`, in one statement.
- * Users without messenger get a row too, since the cabinet shows the poll (spec 04 section 12.4); they count as skipped, like users who
+ * Users without messenger get a row too, since the cabinet shows the poll; they count as skipped, like users who
  * have the poll already.
  * @returns whether these were the last ones
  */

@@ -1,6 +1,6 @@
 import type { PollHead, ResponseHead } from './repo.ts';
 
-/** Polls (spec 04 section 12). Amounts are kopeks, times UTC. */
+/** Polls. Amounts are kopeks, times UTC. */
 
 export interface NewPoll {
   title: string;

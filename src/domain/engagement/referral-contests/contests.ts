@@ -176,7 +176,7 @@ function invalid(field: string, input: unknown, what: string): ValidationError {
   return new ValidationError([validationIssue('value_error', ['body', field], input, { error: `Value error, ${what}` })]);
 }
 
-// Refusals of contests of referrers; the sentences are literal (spec 04 section 11.4).
+// Refusals of contests of referrers; the sentences are literal.
 
 export const contestNotFound = refusal('contest_not_found', 404, 'Contest not found');
 export const periodEmpty = refusal('contest_period', 400, 'end_at must be after start_at');
@@ -184,7 +184,7 @@ export const notFinished = refusal('contest_not_finished', 400, 'Удалять 
   detail: text(null, 'contests.delete_unfinished'),
 }));
 
-/** A contest with the first of its leaderboard, without invented participants (spec 04 section 11.4). @throws AppError 404 */
+/** A contest with the first of its leaderboard, without invented participants. @throws AppError 404 */
 export async function readContestDetail(app: App, id: number, leaderboardLimit: number): Promise<ContestDetail> {
   const contest = await readReferralContest(app, id);
   const totalEvents = await countEvents(app.db, contest.id);
@@ -275,7 +275,7 @@ export function dueSummary(contest: Dated & Pick<ReferralContest, 'lastDailySumm
   return { kind: 'daily', dueAt };
 }
 
-/** Referrers and invented participants in the order of the leaderboard (spec 04 section 11.4). */
+/** Referrers and invented participants in the order of the leaderboard. */
 export function ranking(participants: readonly RankedParticipant[], length: number): RankedParticipant[] {
   return [...participants]
     .sort((a, b) => b.referralsCount - a.referralsCount || b.totalAmountKopeks - a.totalAmountKopeks)

@@ -55,7 +55,7 @@ export async function scoreContest(app: App, contestId: number, signal?: AbortSi
 }
 
 /**
- * Scores a payment for a subscription (spec 04 section 11.2). The job is sent with the movement by a trigger (prisma/sql/contests.sql);
+ * Scores a payment for a subscription. The job is sent with the movement by a trigger (prisma/sql/contests.sql);
  * any number of runs come to the same.
  */
 export async function scoreSubscriptionPayment(app: App, { transactionId }: { transactionId: number }): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Rows } from '../../../core/db/columns.ts';
 import type { ListedUser } from '../listed-user.ts';
 
-/** Contests of referrers (spec 04 section 11). Times are UTC, amounts kopeks. */
+/** Contests of referrers. Times are UTC, amounts kopeks. */
 
 export type ReferralContest = Rows['ReferralContest'];
 

@@ -190,7 +190,7 @@ const CODE_BYTES = 4;
 const MAX_PREFIX_LENGTH = 50 - 2 * CODE_BYTES;
 const CODE_TRIES = 5;
 
-/** Grants the prize, in the transaction of the spin (spec 04 section 13.4). A prize that cannot be given is paid in money. */
+/** Grants the prize, in the transaction of the spin. A prize that cannot be given is paid in money. */
 async function applyPrize(t: App, winner: Winner, prize: WheelPrize, config: WheelConfig): Promise<AppliedPrize> {
   switch (prize.prizeType) {
     case 'balance_bonus':
@@ -217,7 +217,7 @@ const applied = (message: string, more: Partial<AppliedPrize> = {}): AppliedPriz
 /** A pending subscription has no days and no traffic to extend. */
 const usable = ({ subscription }: Winner) => (subscription?.status === 'pending' ? null : subscription);
 
-/** A deposit without payment method is a bonus (spec 04 section 0.2). */
+/** A deposit without payment method is a bonus. */
 async function credit(t: App, winner: Winner, prize: WheelPrize, kopeks: number): Promise<AppliedPrize> {
   const { language } = winner;
   if (kopeks <= 0) return applied(text(language, 'games.wheel_won_nothing'));

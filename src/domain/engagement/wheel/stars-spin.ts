@@ -18,7 +18,7 @@ const wheelInvoiceFailed = refusal('wheel_invoice_failed', 500, 'The invoice cou
 const METHOD = 'messenger_stars';
 const PREFIX = 'wheel_spin_';
 
-/** Why a spin cannot be paid by an invoice now; null = it can (spec 04 section 13.5). */
+/** Why a spin cannot be paid by an invoice now; null = it can. */
 function invoiceRefusal({ config, subscription, spinsToday, activePrizes, now }: SpinFacts): TextKey | null {
   if (!config.isEnabled) return 'games.wheel_disabled';
   if (!config.spinCostStarsEnabled) return 'games.wheel_stars_off';

@@ -2,7 +2,7 @@ import type { Changes } from '../../../core/changes.ts';
 import type { Rows } from '../../../core/db/columns.ts';
 import type { SpinRow } from './repo.ts';
 
-/** The fortune wheel (spec 04 section 13). Amounts are kopeks, times UTC. */
+/** The fortune wheel. Amounts are kopeks, times UTC. */
 
 export type WheelConfig = Rows['WheelConfig'];
 

@@ -47,7 +47,7 @@ export interface WheelForm {
   config: WheelConfig;
   /** Inactive ones too. */
   prizes: WheelPrize[];
-  /** Average payout of a spin paid in stars, in percent; null without active prizes (spec 04 section 13.3). */
+  /** Average payout of a spin paid in stars, in percent; null without active prizes. */
   expectedRtpPercent: number | null;
 }
 
@@ -103,7 +103,7 @@ export async function createPrize(app: App, { manualProbability = null, ...reque
 }
 
 /**
- * Changes the given fields of a prize; null changes nothing, except that a null `manualProbability` clears it (spec 04 section 13.6).
+ * Changes the given fields of a prize; null changes nothing, except that a null `manualProbability` clears it.
  * @throws AppError 400 for a request without any field | 404; ValidationError 422 as for creation, checked for the changed prize
  */
 export async function changePrize(app: App, id: number, request: Changes<PrizeFields>): Promise<WheelPrize> {
@@ -137,7 +137,7 @@ function checkColumns(fields: Partial<PrizeFields>): void {
 /** The value of a code depends on these; a stored prize without value can still be renamed and deactivated. */
 const CODE_FIELDS = ['prizeType', 'promoBalanceBonusKopeks', 'promoSubscriptionDays'] as const;
 
-/** @throws ValidationError 422 for the prize `promocode` with neither days nor bonus; the text is that of promo codes (spec 04 section 7.4) */
+/** @throws ValidationError 422 for the prize `promocode` with neither days nor bonus; the text is that of promo codes */
 function checkCode(prize: PrizeFields): void {
   if (prize.prizeType !== 'promocode' || hasCodeValue(prize)) return;
   const loc = ['body', 'promo_balance_bonus_kopeks'];
@@ -145,7 +145,7 @@ function checkCode(prize: PrizeFields): void {
   throw new ValidationError([validationIssue('value_error', loc, prize.promoBalanceBonusKopeks, { error })]);
 }
 
-/** Deletes a prize; its spins stay (spec 04 section 13.6). @throws AppError 404 */
+/** Deletes a prize; its spins stay. @throws AppError 404 */
 export async function removePrize(app: App, id: number): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = await lockPrize(t.db, id);
@@ -236,7 +236,7 @@ export async function readSpinHistory(app: App, { userId }: UserActor, requested
   return { items, total, page, perPage };
 }
 
-// The chances of the wheel (spec 04 section 13.3), pure.
+// The chances of the wheel, pure.
 
 export interface OddsPrize {
   prizeValueKopeks: number;

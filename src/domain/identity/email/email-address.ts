@@ -105,8 +105,8 @@ async function replaceUnverified(app: App, user: UserRecord, newEmail: string): 
 }
 
 /**
- * Enters the code from the new address (spec 01 section 5.2). Attempts are counted under the row lock; the fifth wrong one ends the
- * change (H9). Refusals that clear the change commit before they are thrown.
+ * Enters the code from the new address. Attempts are counted under the row lock; the fifth wrong one ends the
+ * change (spec 01 H9). Refusals that clear the change commit before they are thrown.
  * @returns the new address
  * @throws AppError 400 with the reasons of the table
  */
@@ -167,8 +167,8 @@ export const noPendingChange = refusal('email_change_missing', 400, 'No pending 
 const takenMeanwhile = refusal('email_taken_meanwhile', 400, 'This email is already taken');
 
 /**
- * Adds an e-mail and a password to the caller's account (spec 01 section 5.2). A former password becomes void, together with its sessions
- * (H8).
+ * Adds an e-mail and a password to the caller's account. A former password becomes void, together with its sessions
+ * (spec 01 H8).
  * @returns the stored address, and whether it must be verified by a link
  * @throws AppError 400 disposable | 400 'This email is already registered' | 400 'You already have a verified email' | 429
  */
@@ -210,7 +210,7 @@ export const emailToVerifyMissing = refusal('email_missing', 400, 'No email addr
 const emailVerificationOff = refusal('email_verification_off', 400, 'Email verification is disabled');
 
 /**
- * Uses up a verification link and signs its user in (spec 01 section 5.2).
+ * Uses up a verification link and signs its user in.
  * @throws AppError 400 'Invalid verification token' | 400 'Verification token has expired' | 403 'User account is not active'
  */
 export async function verifyEmail(app: App, token: string): Promise<SignIn> {
@@ -230,7 +230,7 @@ export async function verifyEmail(app: App, token: string): Promise<SignIn> {
 }
 
 /**
- * Mails a new verification link; the old one becomes void (spec 01 section 5.2).
+ * Mails a new verification link; the old one becomes void.
  * @throws AppError 400 nothing to verify | 400 'Email verification is disabled' | 503 'Email service is not configured' | 429
  */
 export async function resendVerification(app: App, actor: UserActor): Promise<void> {
@@ -252,7 +252,7 @@ export async function resendVerification(app: App, actor: UserActor): Promise<vo
 const alreadyVerified = refusal('email_already_verified', 400, 'Email is already verified');
 
 /**
- * Queues the import of a subscription that the panel may have under a newly verified address (spec 01 section 5.5), or the update of the
+ * Queues the import of a subscription that the panel may have under a newly verified address, or the update of the
  * panel user's address. Call in the transaction that verifies it; the job queries the panel after the commit.
  */
 export async function requestPanelImport(t: App, userId: number): Promise<void> {

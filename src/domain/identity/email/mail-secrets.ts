@@ -103,7 +103,7 @@ export async function mailAddressChanged(t: App, user: Recipient, oldEmail: stri
 
 const MAX_EMAIL_LENGTH = 254;
 
-/** Top-level names that no mail can be sent to (spec 01 section 2.5). */
+/** Top-level names that no mail can be sent to. */
 const RESERVED_ENDINGS: ReadonlySet<string> = new Set(['arpa', 'invalid', 'local', 'localhost', 'onion', 'test']);
 
 /**

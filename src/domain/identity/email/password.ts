@@ -47,7 +47,7 @@ export async function signInWithPassword(app: App, request: { email: string; pas
   return openSession(app, user.id, { passwordHash: user.passwordHash });
 }
 
-/** Creates the test account when its password is used for the first time (spec 01 section 2.7). */
+/** Creates the test account when its password is used for the first time. */
 async function ensureTestAccount(app: App, email: string, password: string): Promise<void> {
   if (!isTestPassword(app, password) || (await findPasswordUser(app.db, email))) return;
   await createUser(app, {

@@ -150,7 +150,7 @@ export async function fetchOAuthIdentity(
   }
 }
 
-/** Providers that are enabled for sign-in, in the order of the interface (spec 01 section 6). */
+/** Providers that are enabled for sign-in, in the order of the interface. */
 export function listOAuthProviders(app: App): { name: OAuthProvider; displayName: string }[] {
   return OAUTH_PROVIDERS.filter((name) => app.ports.oauth.isEnabled(name)).map((name) => ({
     name,
@@ -196,7 +196,7 @@ export function isSameBrowser(browserHash: string | null, browser: CallbackBrows
 const STATE_BYTES = 32;
 const STATE_SECONDS = 600;
 
-/** `oauth_state:{state}` (spec 01 section 1.3). */
+/** `oauth_state:{state}`. */
 interface StoredState {
   provider: string;
   linking?: 'true';

@@ -40,7 +40,7 @@ export async function readNodes(app: App): Promise<NodesOverview> {
   }
 }
 
-/** The service at a glance (spec 06 section 4.3). Kopeks; days are those of the time zone of the service. */
+/** The service at a glance. Kopeks; days are those of the time zone of the service. */
 export async function readDashboard(app: App) {
   const now = app.clock.now();
   const starts = await findStarts(app.db, now, FIRST_DAY);
@@ -152,7 +152,7 @@ export async function readSystemInfo(app: App) {
   };
 }
 
-// Tops and the latest payments (spec 06 section 4.3). Kopeks.
+// Tops and the latest payments. Kopeks.
 
 /** First name with the last name, else `@username`, else `ID{messenger id}`, else the e-mail's part before `@`, else `User#{id}`. */
 function shownName(user: Person): string {
@@ -234,7 +234,7 @@ export async function readRecentPayments(app: App, limit: number) {
 export const panelRefused = refusal('panel_refused', 400, 'Failed to delete squad');
 export const panelFailed = refusal('panel_failed', 400, 'Failed to restart node');
 
-/** Restarts a node; the panel executes it later (spec 06 section 4.3). @throws AppError 400 'Failed to restart node' */
+/** Restarts a node; the panel executes it later. @throws AppError 400 'Failed to restart node' */
 export async function restartNode(app: App, actor: Actor, uuid: string): Promise<void> {
   await refuseFailure(
     'Failed to restart node',

@@ -1,7 +1,7 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 
-/** What dashboards of the administration show besides sales (spec 06 section 4.3); everything from counters and indexes. */
+/** What dashboards of the administration show besides sales; everything from counters and indexes. */
 
 export interface ServerTotals {
   totalServers: number;

@@ -28,7 +28,7 @@ export const nothingFound = refusal('nothing_found', 404, 'No valid items found 
 export const userNotFound = refusal('user_not_found', 404, 'User not found');
 export const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found');
 
-/** The network of referrals and campaigns (spec 04 section 16). Kopeks, all time, completed payments. */
+/** The network of referrals and campaigns. Kopeks, all time, completed payments. */
 
 /** Most users of a graph: those with the lowest ids. */
 const MAX_USERS = 5_000;
@@ -210,7 +210,7 @@ export async function readScopeOptions(app: App) {
 
 export const rateLimited = refusal('rate_limited', 429, 'Too many requests');
 
-/** Requests of an administrator in a window of 60 s, by endpoint (spec 04 section 16.1). */
+/** Requests of an administrator in a window of 60 s, by endpoint. */
 const LIMITS = { graph: 10, scoped: 10, 'scope-options': 30, user: 30, campaign: 30, search: 30 } as const;
 const WINDOW_SECONDS = 60;
 
@@ -229,7 +229,7 @@ export async function limitNetwork(app: App, actor: AdminActor, endpoint: keyof 
 }
 
 /**
- * The members of a part of the network with the lowest ids (spec 04 section 16.3), however large the part is: a referral nearly always has
+ * The members of a part of the network with the lowest ids, however large the part is: a referral nearly always has
  * a greater id than its referrer, so the users below someone beyond the lowest ids found so far need not be looked at. Those few whose id is
  * lower than that of their referrer (after merges) are looked up by themselves.
  */

@@ -3,7 +3,7 @@ import type { Db } from '../../../core/db/db.ts';
 import type { SearchTerms } from '../../users/types.ts';
 import { IS_VISIBLE, UNCOUNTED } from '../sales/repo.ts';
 
-/** Who belongs to the network or to a part of it (spec 04 section 16). Ids only: rows are read of those that are shown. */
+/** Who belongs to the network or to a part of it. Ids only: rows are read of those that are shown. */
 
 /** Most levels up or down. */
 const MAX_DEPTH = 50;

@@ -64,7 +64,7 @@ function moneyOf(rows: readonly { payments: number; amountKopeks: number }[]): {
   };
 }
 
-// Pure rules of the periods of the administrators' reports (spec 06 section 14): days of Moscow, whose clocks are 3 hours before UTC all year.
+// Pure rules of the periods of the administrators' reports: days of Moscow, whose clocks are 3 hours before UTC all year.
 
 const MOSCOW_OFFSET_MS = 3 * HOUR_MS;
 

@@ -6,7 +6,7 @@ const invalidEndDate = refusal('invalid_end_date', 400, 'Invalid end_date format
 const invalidRange = refusal('invalid_range', 400, 'start_date must be before end_date');
 export const SALES_PERIOD_REFUSALS = [invalidStartDate, invalidEndDate, invalidRange];
 
-/** Pure rules of the periods of sales statistics (spec 06 section 4.5). */
+/** Pure rules of the periods of sales statistics. */
 
 /** No data of the service is older. */
 export const FIRST_DAY = '2020-01-01';

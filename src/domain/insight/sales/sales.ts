@@ -31,7 +31,7 @@ import {
 } from './repo.ts';
 
 /**
- * Sales statistics (spec 06 section 4.5): exact at any time, from counts by day and the few rows that are not in them. Money is in kopeks,
+ * Sales statistics: exact at any time, from counts by day and the few rows that are not in them. Money is in kopeks,
  * days are `YYYY-MM-DD` in the time zone of the service, lists by day leave out days without rows. All throw AppError 400 for dates that
  * cannot be read, are not in order or more than 730 days apart.
  */

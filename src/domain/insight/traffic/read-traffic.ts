@@ -88,7 +88,7 @@ export async function listTraffic(
 
 /**
  * Devices, money spent, dates and last node of the panel's users; of those with the most traffic when there are more than 20,000. While the
- * panel does not answer devices are 0 and nodes null (spec 06 section 5).
+ * panel does not answer devices are 0 and nodes null.
  */
 export async function readDetails(app: App): Promise<TrafficRow[]> {
   const details = await detailsFill(app);
@@ -192,7 +192,7 @@ const RISK_COLUMNS = ['Total GB/day', 'Risk Level', 'Risk Ratio', 'Risk GB/day']
 type TrafficExport = RangeRequest & TrafficFilters & { totalThresholdGb: number | null; nodeThresholdGb: number | null };
 
 /**
- * Sends the traffic of the users as a CSV file to the administrator's own chat (spec 06 section 5).
+ * Sends the traffic of the users as a CSV file to the administrator's own chat.
  * @returns the number of users in the file
  * @throws AppError 400 no messenger id, range | 502 the panel, or the messenger, does not answer
  */

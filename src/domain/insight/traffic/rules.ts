@@ -5,7 +5,7 @@ const invalidRange = refusal('invalid_range', 400, 'start_date must be before en
 export const invalidPeriod = refusal('invalid_period', 400, 'Period must be one of: [<n>, <n>, <n>, <n>, <n>]');
 export const invalidDate = refusal('invalid_date', 400, 'Invalid date format. Use YYYY-MM-DD.');
 
-/** Pure rules of the traffic pages (spec 06 section 5). */
+/** Pure rules of the traffic pages. */
 
 const PERIODS = [1, 3, 7, 14, 30];
 const MAX_RANGE_DAYS = 31;

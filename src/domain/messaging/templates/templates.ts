@@ -62,7 +62,7 @@ function ofLanguages<T>(make: (language: TemplateLanguage) => T): Record<Templat
 const MAX_LANGUAGE_LENGTH = 5;
 
 /**
- * Stores a template as it is sent, in place of an earlier one; it applies to the next mail on every instance (spec 05 section 11.2).
+ * Stores a template as it is sent, in place of an earlier one; it applies to the next mail on every instance.
  * @throws AppError 404 `template_type_unknown` | 400 `template_language_unknown`
  */
 export async function storeTemplate(
@@ -115,7 +115,7 @@ const POLICY =
   `style-src 'unsafe-inline' http: https:; font-src http: https: data:; form-action 'none'; base-uri 'none'">`;
 
 /**
- * A template that is not stored yet, with example values; without a body, our own text (spec 05 section 11.2). The page has a content
+ * A template that is not stored yet, with example values; without a body, our own text. The page has a content
  * security policy, so that nothing in it runs where a client shows it in a frame of its own origin.
  * @throws AppError 404 `template_type_unknown`
  */
@@ -160,7 +160,7 @@ export const templateLanguageUnknown = refusal(
   }),
 );
 
-/** Example values of all placeholders, for previews and test mails (spec 05 section 11.2). */
+/** Example values of all placeholders, for previews and test mails. */
 const SAMPLES: TextParams = {
   formatted_amount: '500.00 ₽',
   amount_rubles: 500,

@@ -144,7 +144,7 @@ const PATH_SETTINGS = [
   ...(['LOG_ROTATION_ENABLED', 'TIMEZONE'] as const),
 ];
 
-/** The file with every record: `LOG_FILE`, or with rotation a file of that name in `LOG_DIR/current` (spec 06 section 8). */
+/** The file with every record: `LOG_FILE`, or with rotation a file of that name in `LOG_DIR/current`. */
 function systemLogPath(app: Pick<App, 'settings' | 'env'>): LogPath {
   const { settings } = app;
   const file = settings.get('LOG_FILE');

@@ -193,7 +193,7 @@ async function copyLateLines({ path, size }: ArchivedFile, target: string): Prom
   }
 }
 
-// Pure rules of the log rotation (spec 06 section 14). Days are dates of the local zone, `YYYY-MM-DD`.
+// Pure rules of the log rotation. Days are dates of the local zone, `YYYY-MM-DD`.
 
 /** The day of the last rotation that is due. @param time `HH:MM` of the zone */
 export function lastDueDay(now: Date, timeZone: string, time: string): string {

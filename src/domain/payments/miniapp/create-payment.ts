@@ -37,8 +37,8 @@ export interface MiniappPayment {
 const NAMES_LIMITS: ReadonlySet<string> = new Set(['cryptobot', 'heleket', 'cloudpayments', 'freekassa']);
 
 /**
- * Starts a top-up from the mini-app: the top-up of the cabinet, with the mini-app's names and refusals (spec 02 section 12.5). It does
- * nothing inside a transaction while the provider is asked (H27).
+ * Starts a top-up from the mini-app: the top-up of the cabinet, with the mini-app's names and refusals. It does
+ * nothing inside a transaction while the provider is asked (spec 02 H27).
  * @throws AppError 400 with the documented texts | 403 restricted | 429 | 502 when the provider made no payment
  */
 export async function createMiniappPayment(app: App, actor: UserActor, order: MiniappPaymentOrder): Promise<MiniappPayment> {
@@ -146,7 +146,7 @@ interface MiniappMethodTraits {
   isNamed?: boolean;
 }
 
-/** In the order of the answer (spec 02 section 12.5). */
+/** In the order of the answer. */
 const METHODS: readonly MiniappMethodTraits[] = [
   { id: 'sandbox', icon: '🧪', isNamed: true },
   { id: 'stars', method: 'messenger_stars', icon: '⭐' },
@@ -197,7 +197,7 @@ export function miniappMethodTraits(id: string): { method: string; fixedOption: 
 
 /**
  * The methods that the user may pay with in the mini-app: those of the cabinet, so with the same filters and limits (spec 03 section
- * 5.1), in the mini-app's order and under its names (spec 02 section 12.5). @throws AppError 404
+ * 5.1), in the mini-app's order and under its names. @throws AppError 404
  */
 export async function listMiniappMethods(app: App, userId: number): Promise<MiniappMethod[]> {
   const offered = new Map((await listPaymentMethodsFor(app, userId)).map((method) => [method.id, method]));
@@ -303,7 +303,7 @@ export interface PaymentQuery extends Partial<Record<PaymentIdField, string | nu
   startedAt?: string | null | undefined;
 }
 
-/** The ids of a payment under the names that the mini-app knows for its method (spec 02 section 12.5). */
+/** The ids of a payment under the names that the mini-app knows for its method. */
 export function paymentIds(payment: Pick<Payment, 'id' | 'method' | 'externalId' | 'orderId' | 'option' | 'status'>) {
   const names = NAMES[payment.method] ?? USUAL;
   const named = (keys: readonly string[] | undefined, value: string | null) => (keys ?? []).map((key) => [key, value] as const);

@@ -11,7 +11,7 @@ import { isCheckable, shownStatus } from '../rules.ts';
 import type { Payment } from '../types.ts';
 import { miniappMethodTraits, type PaymentQuery, paymentIds, requestedId } from './create-payment.ts';
 
-/** Each entry may ask a provider (spec 02 section 12.5). */
+/** Each entry may ask a provider. */
 const MAX_ENTRIES = 20;
 /** Methods whose provider is asked; of the others the record says what is known. */
 const ASKED: ReadonlySet<string> = new Set(['mulenpay', 'platega', 'wata', 'pal24']);
@@ -39,7 +39,7 @@ export interface MiniappPaymentStatus {
 }
 
 /**
- * The states of the user's own payments, in the order requested (spec 02 section 12.5). Payments of others are answered like unknown ones.
+ * The states of the user's own payments, in the order requested. Payments of others are answered like unknown ones.
  * A provider that does not answer leaves the payment as it is recorded.
  * @throws ValidationError 422 for more than 20 entries
  */

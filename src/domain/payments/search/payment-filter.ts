@@ -5,7 +5,7 @@ import type { Payment } from '../types.ts';
 
 export const invalidPeriod = refusal('invalid_period', 400, 'date_from must be before date_to');
 
-/** Days that a search looks back at most; also the period `all` (spec 03 section 4.4). */
+/** Days that a search looks back at most; also the period `all`. */
 const MAX_DAYS = 365;
 const PERIOD_DAYS: ReadonlyMap<string, number> = new Map([
   ['24h', 1],
@@ -47,7 +47,7 @@ export interface PaymentSearch {
 }
 
 /**
- * Reads the filters of a search. An unknown period is `24h`, an unknown status or method is no filter (spec 03 section 4.4).
+ * Reads the filters of a search. An unknown period is `24h`, an unknown status or method is no filter.
  * @throws AppError 400 when the window ends before it begins
  */
 export function readPaymentFilter(request: PaymentSearch, now: Date): PaymentFilter {

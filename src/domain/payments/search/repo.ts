@@ -163,7 +163,7 @@ export function countByGroup(db: Db, filter: PaymentFilter): Promise<GroupCount[
 }
 
 /**
- * Payments of a payer that wait, and all Stars top-ups, because the messenger reports nothing before the payment (spec 03 section 4.1), as the
+ * Payments of a payer that wait, and all Stars top-ups, because the messenger reports nothing before the payment, as the
  * user's own list has them. Two ranges of the indexes of buckets.
  */
 function listed(since: Date, method: string | null, add: AddValue): string {

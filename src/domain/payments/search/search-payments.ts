@@ -103,7 +103,7 @@ export interface PaymentPage {
   total: number;
 }
 
-/** Payments of all users that wait, of the last 24 h, newest first (spec 03 section 4.4). An unknown method is no filter. */
+/** Payments of all users that wait, of the last 24 h, newest first. An unknown method is no filter. */
 export async function listAllPending(
   app: App,
   actor: AdminActor,

@@ -22,7 +22,7 @@ import { activationRefusal, codeOfSource, discountSource, isDiscountExpired, nor
 import { codeFactsOf, codeReads, deleteUse, findCodeByText, lockRedeemer, type Redeemer, takeUse } from './repo.ts';
 import type { PersonalDiscount, Promocode } from './types.ts';
 
-/** This many unknown codes in a window block the user until its end (spec 04 section 7.5). */
+/** This many unknown codes in a window block the user until its end. */
 const MAX_GUESSES = 5;
 const GUESS_WINDOW_SECONDS = 300;
 
@@ -138,7 +138,7 @@ interface Activation {
 }
 
 /**
- * Grants the effects of a code, in the transaction of its use (spec 04 section 7.1): money through the ledger, days through the
+ * Grants the effects of a code, in the transaction of its use: money through the ledger, days through the
  * subscription. The panel is updated after the commit.
  * @returns one sentence per effect, in the user's language
  */
@@ -157,7 +157,7 @@ async function giveEffectOfType(t: App, activation: Activation): Promise<string 
       await grantDays(t, subscription!, promocode.subscriptionDays);
       return text(user.language, 'promo.bonus_days', { days: promocode.subscriptionDays });
     case 'trial_subscription': {
-      // The use counts even when the user has a subscription already (spec 04 section 7.1).
+      // The use counts even when the user has a subscription already.
       if (subscription) return text(user.language, 'promo.bonus_trial_kept');
       const days = promocode.subscriptionDays > 0 ? promocode.subscriptionDays : t.settings.get('TRIAL_DURATION_DAYS');
       await grantTrial(t, activation.userId, days);
@@ -170,7 +170,7 @@ async function giveEffectOfType(t: App, activation: Activation): Promise<string 
   }
 }
 
-/** A deposit without payment method is a bonus (spec 04 section 0.2). */
+/** A deposit without payment method is a bonus. */
 async function credit(t: App, { promocode, userId, user }: Activation): Promise<string> {
   const { outcome } = await postMovement(t, {
     userId,

@@ -138,7 +138,7 @@ function boundsOf(values: PromocodeValues): BoundField[] {
   ];
 }
 
-/** One page of codes, newest first (spec 04 section 7.4). */
+/** One page of codes, newest first. */
 export function listPromocodes(app: App, filter: PromocodeFilter): Promise<{ items: Promocode[]; total: number }> {
   return listCodes(app.db, filter);
 }
@@ -174,10 +174,10 @@ export async function issuePromocode(t: App, { createdBy, ...code }: IssuedCode)
   return (await insertCode(t.db, { ...code, ...rest, type }, createdBy, now))?.id ?? null;
 }
 
-/** Stored for "no limit" (spec 04 section 7.1). */
+/** Stored for "no limit". */
 const UNLIMITED_USES = 999_999;
 
-/** Activations that one user may make in any 24 hours (spec 04 section 7.2). */
+/** Activations that one user may make in any 24 hours. */
 const ACTIVATIONS_A_DAY = 5;
 
 const SOURCE_PREFIX = 'promocode:';
@@ -217,7 +217,7 @@ export function storedMaxUses(maxUses: number): number {
   return maxUses === 0 ? UNLIMITED_USES : maxUses;
 }
 
-/** The first reason, in the documented order, why this user may not activate this code now; null = may (spec 04 section 7.2). */
+/** The first reason, in the documented order, why this user may not activate this code now; null = may. */
 export function activationRefusal(code: Promocode, user: RedeemerFacts, now: Date): ActivationRefusal | null {
   if (!isValid(code, now)) return code.currentUses >= code.maxUses ? 'used' : 'expired';
   if (user.hasUsedCode) return 'already_used_by_user';
@@ -230,7 +230,7 @@ export function activationRefusal(code: Promocode, user: RedeemerFacts, now: Dat
 
 export type ValueRefusal = 'code_empty' | 'bonus' | 'days' | 'discount_percent' | 'discount_hours' | 'validity';
 
-/** The first reason why a code must not be stored like this; null = it may (spec 04 section 7.4). */
+/** The first reason why a code must not be stored like this; null = it may. */
 function valueRefusal(values: PromocodeValues): ValueRefusal | null {
   const { type, balanceBonusKopeks, subscriptionDays, validFrom, validUntil } = values;
   if (values.code === '') return 'code_empty';

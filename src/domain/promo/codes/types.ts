@@ -1,6 +1,6 @@
 import type { Rows } from '../../../core/db/columns.ts';
 
-/** Promo codes (spec 04 section 7). The meaning of the columns is described at the models. */
+/** Promo codes. The meaning of the columns is described at the models. */
 
 export type Promocode = Rows['Promocode'];
 

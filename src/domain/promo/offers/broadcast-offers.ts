@@ -201,7 +201,7 @@ async function checkMessage(app: App, message: OfferMessage, terms: OfferTerms):
 }
 
 /**
- * The message about an offer (spec 04 section 9.4): the administrator's text with its placeholders filled, else the default text in
+ * The message about an offer: the administrator's text with its placeholders filled, else the default text in
  * the user's language. The button claims the offer or, where a mini-app is configured, opens it.
  */
 export async function renderMessage(

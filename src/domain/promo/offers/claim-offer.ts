@@ -181,7 +181,7 @@ export interface MiniappOffer {
   activeSeconds: number | null;
 }
 
-/** The claimed discount, then temporary accesses (latest end first), then open offers, soonest end first (spec 02 section 12.3). */
+/** The claimed discount, then temporary accesses (latest end first), then open offers, soonest end first. */
 export async function listMiniappOffers(app: App, actor: UserActor): Promise<MiniappOffer[]> {
   const now = app.clock.now();
   const { userId } = actor;

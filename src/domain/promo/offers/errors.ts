@@ -1,7 +1,7 @@
 import { refusal } from '../../../core/errors.ts';
 import { translatedRefusal } from '../../messaging/texts.ts';
 
-/** Refusals of promo offers; English sentences are literal (spec 04 section 9). */
+/** Refusals of promo offers; English sentences are literal. */
 
 export const offerNotFoundWeb = refusal('promo_offer_not_found', 404, 'Promo offer not found');
 export const webTemplateNotFound = refusal('promo_offer_template_not_found', 404, 'Promo offer template not found');

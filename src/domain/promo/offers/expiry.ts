@@ -71,7 +71,7 @@ async function removeTemporaryServers(t: App, userId: number): Promise<number> {
   return ended.length;
 }
 
-/** Connected by expired access only, and neither part of the tariff nor bought since (spec 04 section 15). */
+/** Connected by expired access only, and neither part of the tariff nor bought since. */
 async function squadsToRemove(t: App, subscription: Subscription, ended: readonly ExpiredAccess[]): Promise<Set<string>> {
   const connected = new Set(subscription.connectedSquads);
   const temporary = ended.filter((access) => !access.wasAlreadyConnected && connected.has(access.squadUuid));

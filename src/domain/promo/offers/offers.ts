@@ -120,7 +120,7 @@ export function listMyOffers(app: App, actor: UserActor): Promise<Offer[]> {
 }
 
 /**
- * The user that a Web API request names, in any status; null when it names no user (spec 04 section 9.3).
+ * The user that a Web API request names, in any status; null when it names no user.
  * @throws AppError 404 'User not found' | 400 'Provided user_id does not match messenger_id'
  */
 export async function findRecipient(app: App, named: Omit<NamedUser, 'email'>): Promise<UserRecord | null> {
@@ -167,7 +167,7 @@ export async function readOfferTemplate(app: App, actor: Actor, templateId: numb
 }
 
 /**
- * Changes the given fields; undefined and null keep what is stored (spec 04 section 9.3). Offers made from the template do not
+ * Changes the given fields; undefined and null keep what is stored. Offers made from the template do not
  * change.
  * @throws AppError 404 as for reading; ValidationError 422 out of bounds
  */
@@ -204,7 +204,7 @@ function refuseUnknown(actor: Actor): never {
   throw actor.kind === 'admin' ? adminTemplateNotFound() : webTemplateNotFound();
 }
 
-/** The personal discount now: percent 0 once it has expired (spec 04 section 9.5). */
+/** The personal discount now: percent 0 once it has expired. */
 export async function readActiveDiscount(app: App, actor: UserActor): Promise<PersonalDiscount & { isActive: boolean }> {
   const discount = await findDiscount(app.db, actor.userId);
   if (!discount) return { percent: 0, source: null, expiresAt: null, isActive: false };
@@ -212,7 +212,7 @@ export async function readActiveDiscount(app: App, actor: UserActor): Promise<Pe
   return { ...discount, percent, isActive: percent > 0 };
 }
 
-/** Clears the discount of any source; the use of a promo code stays counted (spec 04 section 9.5). */
+/** Clears the discount of any source; the use of a promo code stays counted. */
 export async function clearActiveDiscount(app: App, actor: UserActor): Promise<void> {
   await inTransaction(app, async (t) => {
     if (!(await lockRedeemer(t.db, actor.userId))) return;

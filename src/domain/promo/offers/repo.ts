@@ -211,7 +211,7 @@ interface NewAccess {
   now: Date;
 }
 
-/** One row per offer and squad, also when it is called again (spec 04 section 9.6). */
+/** One row per offer and squad, also when it is called again. */
 export async function insertAccess(db: Db, access: NewAccess): Promise<void> {
   await db.sql(
     `INSERT INTO subscription_temporary_access (subscription_id, offer_id, squad_uuid, was_already_connected, expires_at, created_at)

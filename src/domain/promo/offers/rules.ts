@@ -18,7 +18,7 @@ export const MAX_BUTTON_LENGTH = 255;
 const MAX_NAME_LENGTH = 255;
 const MAX_SQUADS = 200;
 const DEFAULT_TEST_HOURS = 24;
-/** Source of discounts from promo codes, which users can deactivate (spec 04 section 7.3); an offer must not have such a type. */
+/** Source of discounts from promo codes, which users can deactivate; an offer must not have such a type. */
 const PROMOCODE_SOURCE = /^promocode:/i;
 
 export const TEST_ACCESS = 'test_access';

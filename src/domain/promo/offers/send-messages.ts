@@ -14,7 +14,7 @@ import {
   settleDeliveries,
 } from './broadcast-repo.ts';
 
-/** Messages claimed at a time, and how many of them are sent in parallel (spec 04 section 9.4); the messenger's adapter limits the rate. */
+/** Messages claimed at a time, and how many of them are sent in parallel; the messenger's adapter limits the rate. */
 const BATCH = 50;
 const PARALLEL = 20;
 /** Time limit of one run; the next job continues, so that a stopping process loses nothing and other jobs can run. */

@@ -1,6 +1,6 @@
 import type { Rows } from '../../../core/db/columns.ts';
 
-/** Promo offers (spec 04 section 9). Amounts are kopeks, durations hours, times UTC. The columns are described at the models. */
+/** Promo offers. Amounts are kopeks, durations hours, times UTC. The columns are described at the models. */
 
 export type Offer = Rows['DiscountOffer'];
 

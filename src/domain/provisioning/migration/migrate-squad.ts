@@ -106,7 +106,7 @@ interface Servers {
 }
 
 /**
- * A squad migration as a long run (spec 06 section 10): for each batch the panel first, outside of any transaction, then the rows in
+ * A squad migration as a long run: for each batch the panel first, outside of any transaction, then the rows in
  * one. A subscription that the panel did not accept stays unchanged and is tried again, up to `MAX_ATTEMPTS` times. Where the panel may
  * have a state that the row does not get, a push sends the row's state (spec 06 section 17, hazard 6).
  */
@@ -343,7 +343,7 @@ function panelText(error: unknown): string {
   throw error;
 }
 
-/** The squads after the move: without the source, and with the target once (spec 06 section 10). */
+/** The squads after the move: without the source, and with the target once. */
 export function movedSquads(squads: readonly string[], source: string, target: string): string[] {
   const others = squads.filter((uuid) => uuid !== source);
   return others.includes(target) ? others : [...others, target];

@@ -15,7 +15,7 @@ import type { SkippedUser, SkipReason, SnapshotEntry, SyncCounts, SyncedUser, Sy
 
 const BATCH = 250;
 
-/** What a run does with users of the panel, by its kind and mode (spec 06 section 10). */
+/** What a run does with users of the panel, by its kind and mode. */
 interface Scope {
   /** Users that are unknown here. */
   creates: boolean;

@@ -52,7 +52,7 @@ function recommendationFor(found: {
 
 const PAGE = 100;
 
-/** Checks the next hundred subscriptions and repairs invalid values (spec 06 section 10). */
+/** Checks the next hundred subscriptions and repairs invalid values. */
 export async function validateSubscriptions(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
   const now = app.clock.now();
   const page = await listForValidation(app.db, { now, afterId: Number(run.cursor.after || 0), limit: PAGE });

@@ -143,7 +143,7 @@ function timesOf(app: App): number[] {
   return parseTimes(app.settings.get('VPNPANEL_AUTO_SYNC_TIMES'));
 }
 
-// Pure rules of when the automatic synchronisation runs (spec 06 section 10).
+// Pure rules of when the automatic synchronisation runs.
 
 const TIME = /^([01]?\d|2[0-3]):([0-5]\d)$/;
 

@@ -110,7 +110,7 @@ type Decision =
   | { status: 'rejected'; comment?: string | null | undefined };
 
 /**
- * Decides on a pending application (spec 04 section 3.1): an approved user is a partner with this commission, a rejected one may apply again
+ * Decides on a pending application: an approved user is a partner with this commission, a rejected one may apply again
  * immediately. The applicant is notified by messenger or mail. Of several concurrent decisions one takes effect.
  * @throws AppError 400 application not found | already decided on | applicant deleted
  */
@@ -163,7 +163,7 @@ async function notifyApplicant(t: App, application: PartnerApplication): Promise
   });
 }
 
-/** The settings of the partner page (spec 04 section 14); amount in kopeks. */
+/** The settings of the partner page; amount in kopeks. */
 interface PartnerSettings {
   withdrawalEnabled: boolean;
   withdrawalMinAmountKopeks: number;
@@ -238,7 +238,7 @@ export function listApprovedPartners(app: App, slice: Slice): Promise<{ items: L
   return listPartners(app.db, slice);
 }
 
-/** Number of partners and pending applications, and all referrals and earnings of the service (spec 04 section 3.3). */
+/** Number of partners and pending applications, and all referrals and earnings of the service. */
 export async function readPartnerTotals(app: App) {
   const [totalPartners, pendingApplications, { totalReferrals, earningsKopeks }] = await Promise.all([
     countPartners(app.db),

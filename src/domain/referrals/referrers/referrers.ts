@@ -103,7 +103,7 @@ function wholeDays(from: Date, to: Date): number {
 }
 
 /**
- * Sets the percentage that a user earns of the payments of referrals, partner or not (spec 04 section 4).
+ * Sets the percentage that a user earns of the payments of referrals, partner or not.
  * @param number messenger id, else internal id
  * @param percent 0..100; null = the service-wide one
  * @throws AppError 404 'User not found'

@@ -28,7 +28,7 @@ const MOST_REFERRERS = 100;
 /** Answers that took less time are not cached. */
 const QUICK_MS = 50;
 
-/** Statistics of referrals and rewards (spec 04 section 5). An unknown user has zeros. */
+/** Statistics of referrals and rewards. An unknown user has zeros. */
 
 /** Referrals and earnings of one referrer, in total and by period (spec 04 section 5, item 1). */
 export async function readReferrerStats(app: App, userId: number): Promise<ReferrerStats> {

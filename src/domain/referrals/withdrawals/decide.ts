@@ -39,7 +39,7 @@ import { analysisIn, parseAnalysis, type RiskLevel, riskLevel } from './risk-ana
 import { needsSecondApproval } from './rules.ts';
 import type { PayoutFilter, WithdrawalStatus } from './types.ts';
 
-/** Decisions of administrators on withdrawal requests (spec 03 section 6). Each locks the user, then the request. */
+/** Decisions of administrators on withdrawal requests. Each locks the user, then the request. */
 
 export interface Decision {
   id: number;
@@ -182,7 +182,7 @@ async function lockForDecision(t: App, actor: AdminActor, id: number): Promise<{
 
 type WithLevel<Row> = Row & { riskLevel: RiskLevel };
 
-/** Requests of all users, newest first (spec 03 section 6). What is pending is counted whatever the filter. */
+/** Requests of all users, newest first. What is pending is counted whatever the filter. */
 export async function listWithdrawals(
   app: App,
   { status = null, ...slice }: { status?: WithdrawalStatus | null | undefined; limit: number; offset: number },
@@ -210,7 +210,7 @@ const COLUMNS = [
 ];
 
 /**
- * Writes approved and completed requests as CSV (spec 03 section 6), page by page, of one snapshot of the database: a request that is
+ * Writes approved and completed requests as CSV, page by page, of one snapshot of the database: a request that is
  * completed meanwhile is neither missing nor written twice.
  * @param write gets the header first, then pages of lines
  * @returns number and sum of the payouts

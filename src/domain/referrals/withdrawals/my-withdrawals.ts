@@ -109,7 +109,7 @@ interface CreatedRequest {
 }
 
 /**
- * Requests a payout, with a risk analysis and a notice to the administrators' chat (spec 03 section 6). The amount is held: it leaves the
+ * Requests a payout, with a risk analysis and a notice to the administrators' chat. The amount is held: it leaves the
  * balance for an account of the request, so that it cannot be spent meanwhile (spec 10 M5). Under the user's lock, so that of several
  * concurrent requests one is stored. With an idempotency key the first answer is given again.
  * @throws AppError 400 withdrawals are off | too little is available | too early after the last request | one is pending | the amount is

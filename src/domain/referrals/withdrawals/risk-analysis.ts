@@ -6,7 +6,7 @@ import type { MyWithdrawalSums } from './repo.ts';
 import { listSuspiciousReferrals, type RiskLimits, type RiskRow, readRiskFacts, type SuspiciousReferral } from './risk-repo.ts';
 import type { AvailableAmounts } from './types.ts';
 
-/** The risk score of a withdrawal request (spec 03 section 6). Pure. */
+/** The risk score of a withdrawal request. Pure. */
 
 /** What the score depends on; kopeks. Deposits are those with a payment method. */
 export interface RiskFacts {

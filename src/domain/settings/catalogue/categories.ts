@@ -1,7 +1,7 @@
 interface Category {
   /** English label; `{KEY}` is replaced by the current value of that setting. */
   readonly label: string;
-  /** One sentence for the administration pages; empty for categories without a title (spec 06 section 6.3). */
+  /** One sentence for the administration pages; empty for categories without a title. */
   readonly description: string;
 }
 

@@ -45,7 +45,7 @@ export interface SettingDefinition {
   readonly placeholders?: readonly string[];
   /** The default is a text of this service; the contract does not fix it. */
   readonly localised?: true;
-  /** Always masked outside of the service (spec 06 section 6.4). */
+  /** Always masked outside of the service. */
   readonly secret?: true;
   /**
    * Who may write it over HTTP, because the value itself grants access (spec 06 section 17, hazard 1). `superadmin` = only a superadmin:
@@ -58,7 +58,7 @@ export interface SettingDefinition {
   readonly readOnly?: true;
   /**
    * A stored override takes precedence over the environment, the reverse of all other settings: what an administrator sets with the branding
-   * of the cabinet (spec 05 section 14). One value is in effect everywhere, at sign-in as well as in the cabinet.
+   * of the cabinet. One value is in effect everywhere, at sign-in as well as in the cabinet.
    */
   readonly storedFirst?: true;
   /** A number of the environment or of an old row that is beyond the bounds counts as the bound; a write of it is refused. */

@@ -1,6 +1,6 @@
 import type { SettingDefinition } from './definition.ts';
 
-/** Placeholders of the names of panel users (spec 06 section 9). */
+/** Placeholders of the names of panel users. */
 const PANEL_NAMES = ['full_name', 'username', 'username_clean', 'messenger_id', 'email', 'user_id', 'identifier'];
 
 /** Operation of the service: panel, database, monitoring, backups, logs (spec 06 section 6). */

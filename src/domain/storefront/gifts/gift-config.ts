@@ -117,7 +117,7 @@ function periodsOf(
   });
 }
 
-// Lists of gifts, newest first, at most 100 (spec 03 section 9). Each is one statement over an index of the user.
+// Lists of gifts, newest first, at most 100. Each is one statement over an index of the user.
 
 /** Gifts that wait for the consent of the user. The sender is named as the buyer's contact. */
 export async function listPendingGifts(app: App, actor: UserActor) {

@@ -6,7 +6,7 @@ const GIFT = columns('GuestPurchase', ['code', 'periodDays', 'giftMessage', 'sta
 /** A gift in a list. `code` is what is shown of its token; device limit and name are null when the tariff no longer exists. */
 export type GiftRow = RowOf<typeof GIFT> & { tariffName: string | null; deviceLimit: number | null };
 
-/** Longest list (spec 03 section 9). */
+/** Longest list. */
 const LIMIT = 100;
 const ORDER = `ORDER BY p.created_at DESC, p.id DESC LIMIT ${LIMIT}`;
 const TARIFF = 't.name AS tariff_name, t.device_limit';

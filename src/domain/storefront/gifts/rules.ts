@@ -7,7 +7,7 @@ import { isCodeOnly, readContact } from '../purchases/rules.ts';
 import type { Contact, GuestPurchase } from '../purchases/types.ts';
 
 /**
- * Rules of gifts between accounts (spec 03 section 9).
+ * Rules of gifts between accounts.
  *
  * Codes: a gift is shown with 22 base64url characters, 132 random bits. Clients show and share the first 12 of them, so any beginning of the
  * token from that length on is accepted (spec 10 U1): 72 bits, of which failed tries are limited by user and by address.

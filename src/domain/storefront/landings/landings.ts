@@ -33,7 +33,7 @@ export function createLanding(app: App, _actor: Actor, content: NewLanding): Pro
 }
 
 /**
- * Changes the given fields (spec 03 section 7.3): null clears an optional field and leaves a required one as it is. Percent null
+ * Changes the given fields: null clears an optional field and leaves a required one as it is. Percent null
  * removes the whole discount; the discount is checked as it will be stored.
  * @throws AppError 404 | 400 and 409 as for creation
  */
@@ -91,7 +91,7 @@ export async function toggleLanding(app: App, _actor: Actor, id: number): Promis
   return landing;
 }
 
-/** Deletes a page; its purchases stay, an unpaid one can still be paid (spec 03 section 7.3). @throws AppError 404 */
+/** Deletes a page; its purchases stay, an unpaid one can still be paid. @throws AppError 404 */
 export function removeLanding(app: App, _actor: Actor, id: number): Promise<void> {
   return inTransaction(app, async (t) => {
     const before = await lockLanding(t.db, id);
@@ -131,7 +131,7 @@ export const discountIncomplete = refusal(
   'discount_percent, discount_starts_at and discount_ends_at must be set together',
 );
 
-/** Backgrounds that the page can draw (spec 03 section 7.3). */
+/** Backgrounds that the page can draw. */
 const BACKGROUND_TYPES = [
   ...['aurora', 'sparkles', 'vortex', 'shooting-stars', 'background-beams', 'background-beams-collision', 'gradient-animation'],
   ...['wavy', 'background-lines', 'boxes', 'meteors', 'grid', 'dots', 'spotlight', 'ripple', 'none'],

@@ -7,12 +7,12 @@ import { findLanding, listLandings, type PurchaseCounts } from './repo.ts';
 import { isDiscountActive } from './rules.ts';
 import type { Landing } from './types.ts';
 
-/** UTC days of the daily counters, today included (spec 03 section 7.3). */
+/** UTC days of the daily counters, today included. */
 const DAYS = 31;
 
 export type ListedLanding = Landing & { purchases: PurchaseCounts; hasActiveDiscount: boolean };
 
-/** All pages in their order (spec 03 section 7.3). */
+/** All pages in their order. */
 export async function listAllLandings(app: App): Promise<ListedLanding[]> {
   const now = app.clock.now();
   const landings = await listLandings(app.db);
@@ -47,7 +47,7 @@ function utcDay(timestamp: Date): string {
   return timestamp.toISOString().slice(0, 10);
 }
 
-/** States of a paid purchase (spec 03 section 7.3). */
+/** States of a paid purchase. */
 const SUCCESSFUL = "status IN ('paid', 'delivered', 'pending_activation')";
 
 interface Totals {

@@ -6,7 +6,7 @@ import type { Landing, LandingContent, LocaleTexts } from './types.ts';
 /** Locales that a page may be written in (spec 03 section 7.1). */
 export const LOCALES = ['ru', 'en', 'zh', 'fa'] as const;
 
-/** Slugs that name, or may name, other paths of the same site (spec 03 section 7.3). */
+/** Slugs that name, or may name, other paths of the same site. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   ...['purchase', 'admin', 'api', 'health', 'static', 'assets', 'favicon', 'robots', 'sitemap', 'well-known'],
   // A path of the public interface beside `{slug}`.
@@ -17,7 +17,7 @@ export function isReservedSlug(slug: string): boolean {
   return RESERVED_SLUGS.has(slug);
 }
 
-/** A text in the locale, else in Russian, English or any other locale, else empty (spec 03 section 7.1). */
+/** A text in the locale, else in Russian, English or any other locale, else empty. */
 export function localised(texts: LocaleTexts | null, locale: string): string {
   if (texts === null) return '';
   const wanted = [locale, 'ru', 'en'].map((name) => (Object.hasOwn(texts, name) ? texts[name] : undefined));
@@ -26,7 +26,7 @@ export function localised(texts: LocaleTexts | null, locale: string): string {
 
 type Discount = Pick<LandingContent, 'discountPercent' | 'discountStartsAt' | 'discountEndsAt'>;
 
-/** From the start, included, to the end, excluded (spec 03 section 7.1). */
+/** From the start, included, to the end, excluded. */
 export function isDiscountActive({ discountPercent, discountStartsAt, discountEndsAt }: Discount, now: Date): boolean {
   if (discountPercent === null || discountStartsAt === null || discountEndsAt === null) return false;
   return discountStartsAt <= now && now < discountEndsAt;
@@ -80,7 +80,7 @@ const NAMED_PERIODS: Readonly<Record<number, string>> = {
 };
 const MONTH = 30;
 
-/** The English label of a period (spec 03 section 7.2). */
+/** The English label of a period. */
 export function landingPeriodLabel(days: number): string {
   const named = NAMED_PERIODS[days];
   if (named) return named;

@@ -150,13 +150,13 @@ function cleanUrl(name: string, target: string): string {
   return /^https:\/\/[^\s"'()<>{};]+$/i.test(address) ? `${name}("${address}")` : `${name}("")`;
 }
 
-/** Methods that need an account (spec 03 section 7.2). */
+/** Methods that need an account. */
 const NOT_FOR_GUESTS: ReadonlySet<string> = new Set(['messenger_stars', 'tribute']);
 
 /** A method as the page shows it; `subOptions` null = no choice is shown. */
 type OfferedLandingMethod = Omit<LandingMethod, 'subOptions'> & { subOptions: { id: string; name: string }[] | null };
 
-/** The methods of a page that can be used now, in their stored order (spec 03 section 7.2). */
+/** The methods of a page that can be used now, in their stored order. */
 function offeredMethods(app: App, methods: readonly LandingMethod[], language: string): OfferedLandingMethod[] {
   return methods.flatMap((method) => {
     const known = usableMethod(app, method.methodId);
@@ -184,8 +184,7 @@ export interface PaymentChoice {
 }
 
 /**
- * Finds a page's method by its id, or by its id followed by a sub-option (`yookassa_sbp`); of several the longest id is taken
- * (spec 03 section 7.2).
+ * Finds a page's method by its id, or by its id followed by a sub-option (`yookassa_sbp`); of several the longest id is taken.
  * @returns null when the page does not offer it
  */
 export function choosePayment(app: App, methods: readonly LandingMethod[], asked: string): PaymentChoice | null {

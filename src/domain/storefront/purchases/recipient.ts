@@ -25,7 +25,7 @@ export interface Recipient {
 }
 
 const PASSWORD_BYTES = 12;
-/** How long a purchase waits for the messenger (spec 03 section 9). */
+/** How long a purchase waits for the messenger. */
 const ANSWER_MS = 5_000;
 
 /** Looks a recipient up, outside of any transaction. If the messenger does not answer, the payment goes on without its id. */

@@ -11,7 +11,7 @@ export const GUEST_PURCHASE = 'guest_purchase';
 export const PENDING_MS = 24 * HOUR_MS;
 /** Tries of a job before manual action is needed (spec 03 section 8.4). */
 export const MAX_RETRIES = 20;
-/** Links and credentials are shown this long after the delivery (spec 03 section 7.2). */
+/** Links and credentials are shown this long after the delivery. */
 const SHOWN_MS = DAY_MS;
 /** Credentials of a purchase that waits to be activated are shown this long after the payment. */
 const SHOWN_WAITING_MS = 3 * DAY_MS;
@@ -43,7 +43,7 @@ export function isCode(text: string): boolean {
   return CODE.test(text);
 }
 
-/** Reads a contact as typed. @returns null when it does not have the form of its type (spec 03 section 7.2) */
+/** Reads a contact as typed. @returns null when it does not have the form of its type */
 export function readContact(type: ContactType, text: string): Contact | null {
   const value = text.trim();
   if (type === 'email') return EMAIL.test(value) && value.length <= MAX_EMAIL ? { type, value: value.toLowerCase() } : null;
@@ -77,7 +77,7 @@ export function isCodeOnly(purchase: Pick<GuestPurchase, 'isGift' | 'recipient'>
   return purchase.isGift && purchase.recipient === null;
 }
 
-/** Masks a contact so that only its owner recognises it (spec 03 section 7.2). */
+/** Masks a contact so that only its owner recognises it. */
 export function maskContact(value: string): string {
   const at = value.lastIndexOf('@');
   if (at > 0) return `${value.slice(0, Math.min(2, at))}***${value.slice(at)}`;
@@ -93,7 +93,7 @@ export function isLive(subscription: Pick<Subscription, 'status' | 'endDate'> | 
   return subscription.status === 'active' || subscription.status === 'trial' || subscription.status === 'limited';
 }
 
-/** Whether the recipient has to consent before the subscription starts (spec 03 section 8.1). */
+/** Whether the recipient has to consent before the subscription starts. */
 export function needsActivation(
   purchase: Pick<GuestPurchase, 'isGift'>,
   subscription: Pick<Subscription, 'status' | 'endDate'> | null,

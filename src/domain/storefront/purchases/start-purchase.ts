@@ -209,8 +209,8 @@ export interface PurchaseView {
 }
 
 /**
- * The page of a purchase (spec 03 section 7.2). Credentials of an account that the purchase created are shown once: the first call
- * that may see them deletes them (H3, H22).
+ * The page of a purchase. Credentials of an account that the purchase created are shown once: the first call
+ * that may see them deletes them (spec 03 H3, H22).
  * @throws AppError 404 'Purchase not found'
  */
 export async function viewPurchase(app: App, token: string): Promise<PurchaseView> {

@@ -12,7 +12,7 @@ import { guestPurchases } from './purpose.ts';
 import { findPurchase } from './repo.ts';
 import { credentialLimits, MAX_RETRIES, PENDING_MS } from './rules.ts';
 
-/** Requests to providers, and tries, in one run (spec 03 section 8.4). */
+/** Requests to providers, and tries, in one run. */
 const BATCH = 10;
 /** The callback may take this long before the provider is asked. */
 const CALLBACK_MS = 10 * MINUTE_MS;
@@ -218,7 +218,7 @@ async function stopTrying(db: Db, id: number, reason: string): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** Deletes credentials that were not fetched in time (spec 03 section 7.2). @returns the number of purchases */
+/** Deletes credentials that were not fetched in time. @returns the number of purchases */
 async function clearOldCredentials(db: Db, limits: { deliveredBefore: Date; paidBefore: Date }): Promise<number> {
   const rows = await db.sql(
     `UPDATE guest_purchases SET cabinet_password = NULL, auto_login_token = NULL

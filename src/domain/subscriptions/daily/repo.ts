@@ -19,8 +19,8 @@ const DUE = `${FROM} AND s.status = 'active' AND s.end_date <= $1::timestamptz
 
 /**
  * Expired within the last day, or stopped for insufficient funds within a few days with a balance above 0 now. Any other disabled
- * subscription was disabled on purpose, by the integration, an administrator, the panel or the channel rule; only they enable it again
- * (spec 05 section 13). A later top-up resumes the subscription itself; without the bound each round would lock every user whose subscription was ever stopped. Whether the balance is
+ * subscription was disabled on purpose, by the integration, an administrator, the panel or the channel rule; only they enable it again.
+ * A later top-up resumes the subscription itself; without the bound each round would lock every user whose subscription was ever stopped. Whether the balance is
  * enough is checked under the lock, because the price of a day depends on the promo group. $1 is now.
  */
 const STOPPED = `${FROM} AND (s.status = 'expired' AND s.end_date > $1::timestamptz - interval '24 hours'

@@ -70,7 +70,7 @@ const extend: SubscriptionAction = async (t, subscription, { days }) => {
 
 /**
  * Removes days from the end. A subscription that is over by that is expired, and nothing renews it automatically. Used traffic is not
- * changed (spec 01 section 11.2).
+ * changed.
  */
 const shorten: SubscriptionAction = async (t, subscription, { days }) => {
   if (days == null) throw daysRequired();
@@ -83,7 +83,7 @@ const shorten: SubscriptionAction = async (t, subscription, { days }) => {
   };
 };
 
-/** Sets the end and the status that follows from it; nothing automatically renews a subscription that is over (spec 01 section 11.2). */
+/** Sets the end and the status that follows from it; nothing automatically renews a subscription that is over. */
 const setEndDate: SubscriptionAction = async (t, subscription, { endDate }) => {
   if (endDate == null) throw endDateRequired();
   const now = t.clock.now();
@@ -98,13 +98,13 @@ const setEndDate: SubscriptionAction = async (t, subscription, { endDate }) => {
   };
 };
 
-/** Ends the subscription now; nothing renews it automatically (spec 01 section 11.2). */
+/** Ends the subscription now; nothing renews it automatically. */
 const cancel: SubscriptionAction = async (t, subscription) => ({
   changes: { endDate: t.clock.now(), ...endedNow(subscription) },
   message: 'Subscription cancelled',
 });
 
-/** Makes the subscription active; one whose end is past gets 30 days (spec 01 section 11.2). */
+/** Makes the subscription active; one whose end is past gets 30 days. */
 const activate: SubscriptionAction = async (t, subscription) => {
   const now = t.clock.now();
   return {
@@ -139,7 +139,7 @@ export const daysRequired = refusal('days_required', 400, 'Days must be a positi
 const tariffIdRequired = refusal('tariff_id_required', 400, 'tariff_id parameter is required');
 const autopayRequired = refusal('autopay_required', 400, 'autopay_enabled parameter is required');
 
-// Actions on the plan of a subscription: creation, tariff and renewal from the balance (spec 01 section 11.2).
+// Actions on the plan of a subscription: creation, tariff and renewal from the balance.
 
 const DEFAULT_DAYS = 30;
 const DEFAULT_TRAFFIC_GB = 100;
@@ -147,7 +147,7 @@ const DEFAULT_DEVICES = 1;
 
 /**
  * Creates a subscription without charging, for a locked user who has none: the terms of the request, else those of the tariff, else 30
- * days, 100 GB and one device (spec 01 section 11.2). Without a tariff it gets the first available server.
+ * days, 100 GB and one device. Without a tariff it gets the first available server.
  * @throws AppError 404 'Tariff not found'
  */
 async function createSubscription(t: App, userId: number, request: ActionRequest): Promise<Subscription> {
@@ -168,7 +168,7 @@ async function createSubscription(t: App, userId: number, request: ActionRequest
 }
 
 /**
- * Moves the subscription to another tariff without charging (spec 01 section 11.2): the tariff's traffic, devices and squads replace the
+ * Moves the subscription to another tariff without charging: the tariff's traffic, devices and squads replace the
  * old ones, traffic packages are removed, a trial becomes paid unless the tariff is one for trials. Recorded as a payment of 0.
  */
 const changeTariff: SubscriptionAction = async (t, subscription, { tariffId }) => {
@@ -206,7 +206,7 @@ const changeTariff: SubscriptionAction = async (t, subscription, { tariffId }) =
   };
 };
 
-/** Switches renewal from the balance on or off; the panel has no such setting (spec 01 section 11.2). */
+/** Switches renewal from the balance on or off; the panel has no such setting. */
 const toggleAutopay: SubscriptionAction = async (_t, _subscription, { autopayEnabled }) => {
   if (autopayEnabled == null) throw autopayRequired();
   return {
@@ -229,10 +229,10 @@ const deviceLimitRequired = refusal(
   'device_limit parameter is required for set_device_limit action',
 );
 
-// Actions on the traffic and the devices of a subscription (spec 01 section 11.2).
+// Actions on the traffic and the devices of a subscription.
 
 /**
- * Sets the traffic limit, the used traffic, or both (spec 01 section 11.2). A limited subscription that has traffic again becomes active.
+ * Sets the traffic limit, the used traffic, or both. A limited subscription that has traffic again becomes active.
  * Used traffic of 0 is reset at the panel too, because the panel would report its own number otherwise.
  */
 const setTraffic: SubscriptionAction = async (t, subscription, request) => {
@@ -248,7 +248,7 @@ const setTraffic: SubscriptionAction = async (t, subscription, request) => {
 };
 
 /**
- * Adds a traffic package for 30 days without charging; a stopped subscription with paid time left becomes active (spec 01 section 11.2).
+ * Adds a traffic package for 30 days without charging; a stopped subscription with paid time left becomes active.
  * An unlimited subscription is not changed: nothing can be added to it (spec 02 H25).
  */
 const addTraffic: SubscriptionAction = async (t, subscription, { trafficGb }) => {
@@ -268,7 +268,7 @@ const addTraffic: SubscriptionAction = async (t, subscription, { trafficGb }) =>
   };
 };
 
-/** Removes a traffic package (spec 01 section 11.2). A finite limit stays at 1 GB or more, because 0 would make it unlimited. */
+/** Removes a traffic package. A finite limit stays at 1 GB or more, because 0 would make it unlimited. */
 const removeTraffic: SubscriptionAction = async (t, subscription, { trafficPurchaseId }) => {
   if (trafficPurchaseId == null) {
     const text = 'traffic_purchase_id parameter is required for remove_traffic action';
@@ -287,7 +287,7 @@ const removeTraffic: SubscriptionAction = async (t, subscription, { trafficPurch
   };
 };
 
-/** Sets how many devices may connect (spec 01 section 11.2). */
+/** Sets how many devices may connect. */
 const setDeviceLimit: SubscriptionAction = async (_t, _subscription, { deviceLimit }) => {
   if (deviceLimit == null) throw deviceLimitRequired();
   return { changes: { deviceLimit }, message: `Device limit set to ${deviceLimit}` };

@@ -134,7 +134,7 @@ interface PanelFacts {
 
 const NO_PANEL_FACTS: PanelFacts = { user: null, info: null, devices: [] };
 
-/** Asks the panel, all calls at once and outside of any transaction. A call that fails leaves its part out (spec 02 section 12.3). */
+/** Asks the panel, all calls at once and outside of any transaction. A call that fails leaves its part out. */
 async function readPanelFacts(app: App, panelUuid: string | null, shortUuid: string | null): Promise<PanelFacts> {
   const { panel } = app.ports;
   if (panel.configurationError() !== null) return NO_PANEL_FACTS;

@@ -76,7 +76,7 @@ export const invalidHwid = refusal('invalid_hwid', 400, 'Invalid device identifi
 const serviceUnavailable = refusal('service_unavailable', 503, 'VPN panel is not configured');
 
 /**
- * Removes one of the user's own devices, in the order in which the mini-app is refused (spec 02 section 12.2).
+ * Removes one of the user's own devices, in the order in which the mini-app is refused.
  * @returns the text for the user
  * @throws AppError 400 invalid_hwid | 503 service_unavailable | 404 no_subscription | 409 (renamed by the caller) | 502
  */
@@ -97,7 +97,7 @@ export const trafficTopupDisabled = refusal('traffic_topup_disabled', 403, 'Traf
 
 /**
  * Buys a traffic package of the current tariff in the mini-app: the purchase of the cabinet with the refusals of the mini-app. An order
- * that the balance does not cover is not saved (spec 02 section 12.2).
+ * that the balance does not cover is not saved.
  * @throws AppError the paid guard's | 400 tariffs_mode_disabled, no_tariff, unlimited_traffic, invalid_package, topup_limit_exceeded |
  *   403 | 404 | 402 insufficient_balance
  */

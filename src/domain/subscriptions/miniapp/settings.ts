@@ -175,8 +175,8 @@ async function setLimit(t: App, start: SaleStart, limit: number): Promise<string
 export const trafficAmountRequired = refusal('validation_error', 400, 'Traffic amount is required');
 
 /**
- * Replaces the traffic package: the switch of the cabinet, which trials may make here too, and which is charged for the days left
- * (spec 02 section 12.2). Subscriptions to a tariff are refused, since their traffic has a price of its own (H4).
+ * Replaces the traffic package: the switch of the cabinet, which trials may make here too, and which is charged for the days left.
+ * Subscriptions to a tariff are refused, since their traffic has a price of its own (spec 02 H4).
  * @param gb null = not given
  * @returns the text for the user
  * @throws AppError the paid guard's | 400 validation_error, traffic_unavailable, traffic_of_tariff | 403 traffic_fixed | 402

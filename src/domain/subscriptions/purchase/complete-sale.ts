@@ -32,7 +32,7 @@ export interface PricedSale {
   serverPrices: SaleRow['server_prices'];
   /** A trial became paid (spec 02 H8). */
   conversion: { trialDurationDays: number; firstPaidPeriodDays: number } | null;
-  /** The user counts as one who had a paid subscription (spec 02 section 3). */
+  /** The user counts as one who had a paid subscription. */
   marksPaid: boolean;
   /** A traffic package to add. Default: none. */
   trafficPurchase?: Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'> | null;
@@ -53,7 +53,7 @@ export interface PricedSale {
   resetsTraffic: boolean;
   /** The panel removes the user's devices. Default: it does not. */
   resetsDevices?: boolean;
-  /** Whether users without a messenger get an e-mail (spec 02 section 5.16). */
+  /** Whether users without a messenger get an e-mail. */
   sendsMail: boolean;
 }
 
@@ -170,7 +170,7 @@ interface NoticedSale {
 
 /**
  * Notifies the administrators' chat of a sale, in the caller's transaction and without a statement of its own: one place for every
- * operation that sells (spec 02 section 5.16). A resumed daily tariff is no sale to report.
+ * operation that sells. A resumed daily tariff is no sale to report.
  */
 async function notifyAdminsOfSale(t: App, { buyer, subscription }: SaleStart, after: Subscription, sale: NoticedSale) {
   const kind = kindOf(sale, buyer.hasHadPaidSubscription);
@@ -206,8 +206,8 @@ function changeOf(before: number | undefined, after: number, label: (value: numb
 
 /**
  * Notifies users with a verified e-mail and without a messenger of a purchase: an e-mail, and `notification.{type}` with the same
- * context on their sockets (spec 02 sections 5.16 and 6). Both belong to the caller's transaction. Blocked and deleted users, whose
- * saved order a late payment may still buy, are not notified (spec 05 section 9.3).
+ * context on their sockets. Both belong to the caller's transaction. Blocked and deleted users, whose
+ * saved order a late payment may still buy, are not notified.
  */
 async function notifySale(
   t: App,

@@ -153,7 +153,7 @@ export const insufficientFundsForMiniappTrial = refusal(
   }),
 );
 
-/** Traffic in the mini-app: 402 `{code: 'insufficient_balance', message, required, balance}` (spec 02 section 12.2). */
+/** Traffic in the mini-app: 402 `{code: 'insufficient_balance', message, required, balance}`. */
 export const insufficientFundsForMiniappTraffic = refusal(
   'insufficient_balance',
   402,
@@ -173,7 +173,7 @@ export const insufficientFundsForMiniappTraffic = refusal(
   }),
 );
 
-/** In the mini-app: the refusal of the operation itself, with another name for the amount (spec 02 section 12.2). */
+/** In the mini-app: the refusal of the operation itself, with another name for the amount. */
 export const insufficientFundsInMiniapp = refusal(
   'insufficient_funds',
   402,

@@ -21,9 +21,9 @@ export interface SaleRow {
   /** Row of the dashboard feed; null = none. */
   event: { type: 'purchase' | 'renewal' | 'activation'; extra: Record<string, unknown> } | null;
   drops_purchases: boolean;
-  /** Expiry notices of the old dates are forgotten (spec 02 section 3.1). */
+  /** Expiry notices of the old dates are forgotten. */
   forgets_notices: boolean;
-  /** The user counts as one who had a paid subscription (spec 02 section 3). */
+  /** The user counts as one who had a paid subscription. */
   marks_paid: boolean;
   /** The one-shot personal discount is used up. */
   consumes_offer: boolean;

@@ -38,7 +38,7 @@ const DISCRIMINATOR = `CASE WHEN $4::int[] IS NULL THEN '' ELSE (SELECT min(days
   WHERE days <= coalesce(${OWNER_DAYS}, days) AND s.end_date <= $1::timestamptz + days * interval '24 hours') END`;
 
 /**
- * Selected by the terms, $1 to $4, and by the owner's settings (spec 05 section 9.1): paid daily subscriptions have no end to remind of, a
+ * Selected by the terms, $1 to $4, and by the owner's settings: paid daily subscriptions have no end to remind of, a
  * trial ends on any tariff. The alternatives of the terms are part of the text, so that each statement gets its own plan and partial index.
  */
 function selectedSql({ isTrial, isOver }: ReminderTerms): string {

@@ -10,7 +10,7 @@ export type AutopayScope = 'due' | 'expired' | 'card';
 /** For how long after its end the job still renews a subscription. */
 export const GRACE_HOURS = 2;
 
-/** For how long after its end saved cards are still charged for the renewal (spec 03 section 5.2). */
+/** For how long after its end saved cards are still charged for the renewal. */
 export const CARD_HOURS = 48;
 
 /** For how long after its end a top-up still renews a subscription (spec 02 section 6, step 3). */

@@ -226,7 +226,7 @@ export interface RenewalOption {
   originalPriceKopeks: number | null;
 }
 
-/** Periods a renewal may be asked for: those of the tariff, else the service-wide list (spec 02 sections 5.1 and 5.2). */
+/** Periods a renewal may be asked for: those of the tariff, else the service-wide list. */
 function renewalPeriods(tariff: Pick<Tariff, 'periodPrices'> | null, settings: PricingSettings): number[] {
   return tariff === null ? settings.availableRenewalPeriods : periodKeys(tariff.periodPrices);
 }

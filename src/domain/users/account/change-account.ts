@@ -89,9 +89,9 @@ export async function applyStatus(
 export const promoGroupNotFound = refusal('promo_group_not_found', 404, 'Promo group not found');
 
 /**
- * Makes a promo group the only one of a user, or removes the user from all groups (spec 01 section 11.2).
+ * Makes a promo group the only one of a user, or removes the user from all groups.
  * @param groupId null = none
- * @throws AppError 404 'User not found' | 404 'Promo group not found' | 403 (H5)
+ * @throws AppError 404 'User not found' | 404 'Promo group not found' | 403 (spec 01 H5)
  */
 export async function changeUserPromoGroup(app: App, actor: AdminActor, userId: number, groupId: number | null) {
   await guardTarget(app, actor, userId, 'change');
@@ -122,7 +122,7 @@ interface Restrictions {
 /** Null or absent = unchanged; an empty reason clears it. */
 type RestrictionsRequest = { [K in keyof Restrictions]?: Restrictions[K] | null | undefined };
 
-/** Forbids or allows a user to top up and to buy (spec 01 section 11.2). @throws AppError 404 'User not found' | 403 (H5) */
+/** Forbids or allows a user to top up and to buy. @throws AppError 404 'User not found' | 403 (spec 01 H5) */
 export async function changeRestrictions(
   app: App,
   actor: AdminActor,

@@ -63,7 +63,7 @@ export async function giveSubscription(
 }
 
 /**
- * Switches the user's subscription off; the row stays, and the panel is updated after commit (spec 01 section 10).
+ * Switches the user's subscription off; the row stays, and the panel is updated after commit.
  * @throws AppError 404 'User not found' | 404 'User has no subscription'
  */
 export async function withdrawSubscription(app: App, actor: TokenActor, number: number): Promise<UserView> {

@@ -96,7 +96,7 @@ async function detailOf(app: App, user: UserRecord): Promise<AdminUserDetail> {
   };
 }
 
-/** Visible movements of a user, newest first; debits are shown negative (spec 01 section 11.1). @throws AppError 404 */
+/** Visible movements of a user, newest first; debits are shown negative. @throws AppError 404 */
 export async function listUserTransactions(
   app: App,
   userId: number,
@@ -110,7 +110,7 @@ export async function listUserTransactions(
   return { transactions: transactions.map(withShownAmount), total, limit, offset };
 }
 
-/** Movements that an administrator sees as debits, however they are stored (spec 01 section 11.1). */
+/** Movements that an administrator sees as debits, however they are stored. */
 const DEBITS: ReadonlySet<string> = new Set(['withdrawal', 'subscription_payment', 'gift_payment']);
 
 function withShownAmount(transaction: TransactionInfo): TransactionInfo {
@@ -130,7 +130,7 @@ interface GiftInfo extends Omit<GiftRow, 'buyer' | 'receiver'> {
   receiverFullName: string | null;
 }
 
-/** The newest 200 gifts bought and got by a user, with true totals (spec 01 section 11.1). @throws AppError 404 'User not found' */
+/** The newest 200 gifts bought and got by a user, with true totals. @throws AppError 404 'User not found' */
 export async function listUserGifts(app: App, userId: number) {
   const user = await requireUser(app, userId);
   const [sent, received] = await Promise.all([

@@ -132,7 +132,7 @@ export interface RegistrationRequest {
 }
 
 /**
- * Creates a user for an outside system, with `user.created` (spec 01 section 10). References are checked before anything is
+ * Creates a user for an outside system, with `user.created`. References are checked before anything is
  * stored; of two concurrent requests for one messenger id, one creates the user and the other is refused.
  * @throws AppError 400 'User with this messenger_id already exists' | 'Promo group not found' | 'Referrer not found'
  */

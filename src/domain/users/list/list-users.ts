@@ -74,7 +74,7 @@ export async function listUsersForAdmin(app: App, request: AdminListRequest): Pr
   return { ...slice, ...found };
 }
 
-/** The users that a user referred, newest first, paged by the database (spec 01 section 11.1). @throws AppError 404 'User not found' */
+/** The users that a user referred, newest first, paged by the database. @throws AppError 404 'User not found' */
 export async function listReferralsForAdmin(app: App, userId: number, { limit, offset }: Slice): Promise<AdminUserPage> {
   const user = await requireUser(app, userId);
   return { limit, offset, ...(await sorted.listReferrals(app.db, user.id, { limit, offset }, app.clock.now())) };

@@ -66,7 +66,7 @@ interface HistoryItem {
   createdAt: Date;
 }
 
-/** What happened on the user's account, newest first, from the feed of the service (spec 05 section 9.1). */
+/** What happened on the user's account, newest first, from the feed of the service. */
 export async function listMyHistory(
   app: App,
   actor: UserActor,

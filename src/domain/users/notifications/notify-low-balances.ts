@@ -76,7 +76,7 @@ export async function notifyLowBalances(app: App, signal?: AbortSignal): Promise
   return notified;
 }
 
-/** In the messenger, else on the sockets; there is no mail of this kind (spec 05 section 9.3). The record and the message are one transaction. */
+/** In the messenger, else on the sockets; there is no mail of this kind. The record and the message are one transaction. */
 function notifyOwner(app: App, low: LowBalance): Promise<boolean> {
   return inTransaction(app, async (t) => {
     const owner = await recordNotice(t.db, low, t.clock.now());

@@ -47,7 +47,7 @@ export async function removeUserDevice(app: App, actor: AdminActor, userId: numb
 }
 
 /**
- * Deletes all devices, one call each (spec 01 section 11.2).
+ * Deletes all devices, one call each.
  * @throws AppError 404 'User not found' | 403 | 400 'User has no panel account'
  */
 export async function resetUserDevices(
@@ -86,7 +86,7 @@ async function linkedPanelUser(app: App, actor: AdminActor, userId: number): Pro
 }
 
 /**
- * The panel's data of a user; null when it is not configured, has no such user or does not answer (spec 01 section 11.1).
+ * The panel's data of a user; null when it is not configured, has no such user or does not answer.
  * @throws AppError 404 'User not found'
  */
 export async function readPanelInfo(app: App, userId: number) {
@@ -132,7 +132,7 @@ interface NodeUsage {
 const NOTHING: NodeUsage = { days: [], nodes: [] };
 
 /**
- * Traffic of 30 days by node: nodes that the user can reach, used or not, and any other that was used (spec 01 section 11.1).
+ * Traffic of 30 days by node: nodes that the user can reach, used or not, and any other that was used.
  * Empty without a panel user or an answer of the panel.
  * @throws AppError 404 'User not found'
  */

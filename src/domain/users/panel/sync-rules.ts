@@ -57,8 +57,8 @@ function isSameEnd(ours: Date, theirs: Date): boolean {
 }
 
 /**
- * Status of a subscription with the panel user's values: active, expired or disabled (spec 01 section 11.3); with used up traffic it is
- * `limited`, as in every other synchronisation (spec 06 section 10), until the next reset of traffic.
+ * Status of a subscription with the panel user's values: active, expired or disabled; with used up traffic it is
+ * `limited`, as in every other synchronisation, until the next reset of traffic.
  */
 function statusFromPanel(panel: PanelUser, now: Date): SubscriptionStatus {
   if (isPast({ endDate: panel.expireAt }, now)) return 'expired';

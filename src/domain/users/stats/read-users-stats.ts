@@ -32,7 +32,7 @@ async function readSums(app: App) {
   return { ...users, ...subscriptions };
 }
 
-/** Numbers over all users (spec 01 section 11.1); kopeks. */
+/** Numbers over all users; kopeks. */
 interface UsersStats {
   totalUsers: number;
   activeUsers: number;

@@ -75,7 +75,7 @@ export function providerAccount<Connection>(
 /** What every adapter of a payment provider gets. */
 export interface ProviderAccess {
   http: HttpClient;
-  /** Read on every call, so that a provider that is switched on, or gets another key, works at once (spec 03 section 2.4). */
+  /** Read on every call, so that a provider that is switched on, or gets another key, works at once. */
   settings: SettingsReader;
   /**
    * Whether the provider is switched on (`<METHOD>_ENABLED`); its fake always is. While it is off it accepts no new payments, and those

@@ -191,8 +191,8 @@ const REFUND_EVENT = 'refund.succeeded';
 const ID = /^[\w-]{1,64}$/;
 
 /**
- * Verifies a request on the webhook path (spec 03 sections 2.5 and 2.6). The provider signs nothing, so the source address is checked.
- * An accepted request only causes a status request to the API (H9), which is all that a forged body can achieve.
+ * Verifies a request on the webhook path. The provider signs nothing, so the source address is checked.
+ * An accepted request only causes a status request to the API (spec 03 H9), which is all that a forged body can achieve.
  */
 function receiveYookassaCallback(callback: ProviderCallback, connection: YookassaConnection | null): CallbackVerdict {
   const options = { provider: 'yookassa', isConfigured: connection !== null, answersGet: true, answersOptions: true };

@@ -23,7 +23,7 @@ import { fromWire, toWire, withBody } from '../../wire.ts';
 import { UserSubscriptionInfo } from './detail.schemas.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
-/** Changes of the contract group `Cabinet Admin Users` (spec 01 section 11.2). */
+/** Changes of the contract group `Cabinet Admin Users`. */
 
 const UpdateBalanceRequest = z
   .object({

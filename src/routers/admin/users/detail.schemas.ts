@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../../shared.schemas.ts';
 
-/** One user of the contract group `Cabinet Admin Users` (spec 01 section 11.1). */
+/** One user of the contract group `Cabinet Admin Users`. */
 
 const TrafficPurchaseItem = z
   .object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Timestamp } from '../../shared.schemas.ts';
 
-/** Lists and pages of the contract group `Cabinet Admin Users` (spec 01 section 11.1). */
+/** Lists and pages of the contract group `Cabinet Admin Users`. */
 
 export const AdminUserPath = z.object({ user_id: z.int().describe('Internal id of the user.') });
 

@@ -21,7 +21,7 @@ import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire, withBody } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
-/** Users at the panel, of the contract group `Cabinet Admin Users` (spec 01 sections 11.1 and 11.3). */
+/** Users at the panel, of the contract group `Cabinet Admin Users`. */
 
 const UserPanelInfoResponse = z
   .object({

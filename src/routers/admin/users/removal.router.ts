@@ -14,7 +14,7 @@ import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire, withBody } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
-/** Deletions, resets and switching off, of the contract group `Cabinet Admin Users` (spec 01 section 11.2). */
+/** Deletions, resets and switching off, of the contract group `Cabinet Admin Users`. */
 
 const Reason = z.string().max(500).nullish();
 
