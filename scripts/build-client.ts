@@ -6,77 +6,14 @@ import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { z } from 'zod';
-import type { Schema } from '../src/core/zod-structure.ts';
-import { schemaOf } from '../src/routers/wire.ts';
 import { countProcedures, filterProcedures, type GroupNode, printGroup, readArea } from './client-declarations.ts';
+import { type ClientFacts, readClientFacts } from './client-facts.ts';
 
 const root = join(import.meta.dirname, '..');
 const packageFolder = join(root, 'packages', 'client');
 const sourceFolder = join(packageFolder, 'src');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-
-/** Facts about procedures that types do not say. */
-interface Facts {
-  /** Accept an `Idempotency-Key`. */
-  idempotent: string[];
-  /** Need no credential. */
-  open: string[];
-  /** Begin a session whose refresh token rotates where it is asked for. */
-  signIn: string[];
-  /** Uploads, downloads and redirects, which are only possible over plain HTTP. */
-  httpOnly: string[];
-  /** Summary by path. */
-  summaries: ReadonlyMap<string, string>;
-}
-
-interface Meta {
-  auth?: string;
-  openapi?: { summary: string };
-  idempotent?: boolean;
-  wire?: { multipart?: unknown; reply?: string };
-}
-
-async function readFacts(): Promise<Facts> {
-  const address = pathToFileURL(join(root, 'src', 'routers', 'root.ts')).href;
-  const { appRouter } = (await import(address)) as {
-    appRouter: { _def: { procedures: Record<string, { _def: { meta?: Meta; inputs: Parameters<typeof schemaOf>[0][] } }> } };
-  };
-  const entries = Object.entries(appRouter._def.procedures).map(([path, procedure]) => ({
-    path,
-    meta: procedure._def.meta ?? {},
-  }));
-  const paths = (test: (meta: Meta) => boolean) =>
-    entries
-      .filter(({ meta }) => test(meta))
-      .map(({ path }) => path)
-      .sort();
-  const isShipped = (path: string) => path.startsWith('cabinet.') || path.startsWith('web.');
-  return {
-    idempotent: paths((meta) => meta.idempotent === true).filter(isShipped),
-    open: paths((meta) => meta.auth === 'NONE').filter(isShipped),
-    signIn: Object.entries(appRouter._def.procedures)
-      .filter(
-        ([
-          ,
-          {
-            _def: { inputs },
-          },
-        ]) => inputs.map(schemaOf).some(canRotate),
-      )
-      .map(([path]) => path)
-      .sort(),
-    httpOnly: paths(({ wire }) => wire?.multipart !== undefined || (wire?.reply ?? 'json') !== 'json'),
-    summaries: new Map(entries.map(({ path, meta }) => [path, meta.openapi?.summary ?? ''])),
-  };
-}
-
-function canRotate(input: Schema): boolean {
-  const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
-  return 'rotate_refresh_token' in properties;
-}
 
 /** Declarations of the router and of the client's modules. Types are not checked here; `npm run check:types` does that. */
 async function emitDeclarations(folder: string): Promise<void> {
@@ -102,7 +39,7 @@ async function emitDeclarations(folder: string): Promise<void> {
 }
 
 /** Joins the declarations of the client's modules into one and puts the written-out procedures in place of the router. */
-async function bundleDeclarations(out: string, facts: Facts, cabinet: GroupNode, open: GroupNode): Promise<string> {
+async function bundleDeclarations(out: string, facts: ClientFacts, cabinet: GroupNode, open: GroupNode): Promise<string> {
   const describe = (path: string) => facts.summaries.get(path) || null;
   const parts: string[] = [];
   const seen = new Set<string>();
@@ -161,7 +98,7 @@ async function proveDeclaration(folder: string, file: string): Promise<void> {
   if (result.status !== 0) throw new Error(`The bundled declaration is not complete:\n${result.stdout}`);
 }
 
-async function bundleModule(facts: Facts): Promise<void> {
+async function bundleModule(facts: ClientFacts): Promise<void> {
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [join(sourceFolder, 'client.ts')],
@@ -195,7 +132,7 @@ async function bundleModule(facts: Facts): Promise<void> {
 const startedAt = performance.now();
 const folder = await mkdtemp(join(tmpdir(), 'client-build-'));
 try {
-  const facts = await readFacts();
+  const facts = readClientFacts();
   await rm(join(packageFolder, 'dist'), { recursive: true, force: true });
   await emitDeclarations(folder);
   const declaration = await readFile(join(folder, 'out', 'src', 'routers', 'root.d.ts'), 'utf8');
