@@ -43,6 +43,8 @@ export interface HttpServerOptions {
   tracing?: Tracing;
   /** Finds the internal URL of a provider's callback by the path that the provider calls; null for every other path. */
   callbackRoute: (path: string) => string | null;
+  /** Operations to serve; all of the document unless given. */
+  routes?: readonly RestRoute[];
   /** Further routes: callbacks, sandbox page. */
   extend?: (server: FastifyInstance) => Promise<void>;
   /** True from the order to stop on; false unless given. */
@@ -90,7 +92,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
   });
   const log = reportingLog(app, options.reportFailure);
-  const routes = buildRouteTable(appRouter, servedOperations());
+  const routes = options.routes ?? buildRouteTable(appRouter, servedOperations());
   await registerRest(server, { routes, createContext, log, observeRefusal });
   await server.register(fastifyTRPCPlugin, {
     prefix: '/trpc',

@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/tokens.ts';
 import { recordReply } from './recorded-replies.ts';
 import { observeRefusal } from './refusal-recorder.ts';
+import { servedRoutes } from './served-routes.ts';
 import { UploadForm } from './upload-form.ts';
 
 export interface ApiReply {
@@ -42,6 +43,7 @@ export interface ApiClient {
 export async function testServer(app: App): Promise<FastifyInstance> {
   const { fastify } = await createHttpServer({
     observeRefusal,
+    routes: servedRoutes,
     app,
     metrics: createMetrics(),
     callbackRoute: () => null,

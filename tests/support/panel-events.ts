@@ -67,6 +67,8 @@ export function userData(user: PanelUser, changes: object = {}): Record<string, 
 
 export async function callbackServer(app: App): Promise<FastifyInstance> {
   const { fastify } = await createHttpServer({
+    // Only callbacks are called: registering all operations costs more than most tests.
+    routes: [],
     app,
     metrics: createMetrics(),
     callbackRoute: callbackRoute(app),

@@ -101,6 +101,8 @@ export async function aProviderFixture(provider: ProviderCase, options: FixtureO
     cases.map((prepared) => prepared.method),
   ]);
   const { fastify: server } = await createHttpServer({
+    // Only callbacks are called: registering all operations costs more than most tests.
+    routes: [],
     observeRefusal,
     app,
     metrics: createMetrics(),
