@@ -14,7 +14,7 @@ const ButtonSectionConfig = z
   .object({
     style: z.string().default('primary').describe('Colour of the button: `primary`, `success`, `danger` or `default`.'),
     icon_custom_emoji_id: z.string().default('').describe('Id of a custom emoji of the messenger; empty for none.'),
-    enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    enabled: z.boolean().default(true).describe('Whether the menu shows the button of the section.'),
     labels: z
       .record(z.string(), z.string())
       .default({})

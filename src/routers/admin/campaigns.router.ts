@@ -80,7 +80,9 @@ const CampaignDetailResponse = z
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
     created_at: Timestamp.describe('When the campaign was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe(
+      'When the campaign or its partner was last changed (UTC); registrations do not count.',
+    ),
     deep_link: z.string().nullish().describe('Link to the bot with the start parameter; null when it cannot be built.'),
     web_link: z.string().nullish().describe('Link to the cabinet with the start parameter; null when no address is configured.'),
   })
@@ -91,7 +93,10 @@ const AdminCampaignCreateRequest = z
     name: z.string().min(1).max(255).describe('Name of the campaign, 1 to 255 characters, for administrators.'),
     start_parameter: StartParameter.describe('Part of the links that marks the campaign; unique, case-sensitive.'),
     bonus_type: BonusTypeField.describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .default(true)
+      .describe('Whether the link of the campaign registers users from now on; otherwise it has no effect.'),
     balance_bonus_kopeks: z.int().min(0).default(0).describe('Kopeks added to the balance; for the bonus type `balance`.'),
     subscription_duration_days: z
       .int()
@@ -126,8 +131,10 @@ const AdminCampaignUpdateRequest = z
     start_parameter: StartParameter.nullish().describe(
       'Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.',
     ),
-    bonus_type: BonusTypeField.nullish().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    bonus_type: BonusTypeField.nullish().describe(
+      'What a new registration gets: `balance`, `subscription`, `tariff` or `none`; null leaves it unchanged.',
+    ),
+    is_active: z.boolean().nullish().describe('Whether the link of the campaign registers users; null leaves it unchanged.'),
     balance_bonus_kopeks: z.int().min(0).nullish().describe('Kopeks added to the balance; null leaves it unchanged.'),
     subscription_duration_days: z
       .int()
@@ -144,7 +151,7 @@ const AdminCampaignUpdateRequest = z
       .string()
       .array()
       .nullish()
-      .describe('UUIDs of the servers of the given subscription; empty for one chosen at random.'),
+      .describe('UUIDs of the servers of the given subscription; empty for one chosen at random, null leaves them unchanged.'),
     tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),
     tariff_duration_days: z.int().min(1).nullish().describe('Days on the tariff; for the bonus type `tariff`. Null for none.'),
     partner_user_id: z.int().nullish().describe('Internal id of the partner whom the campaign belongs to; null for none.'),
@@ -158,7 +165,7 @@ const CampaignDeleteAnswer = z.object({
 const CampaignToggleResponse = z
   .object({
     id: z.int().describe('Id of the campaign.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the link of the campaign registers users after the call.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'CampaignToggleResponse' });

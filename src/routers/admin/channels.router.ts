@@ -54,19 +54,29 @@ const ChannelUpdateRequest = z
       .string()
       .nullish()
       .describe(
-        'Id of the channel in the messenger: `-100` and 10 to 13 digits. The prefix may be left out in requests. Unique.',
+        'Id of the channel in the messenger: `-100` and 10 to 13 digits. The prefix may be left out in requests. Unique. Absent leaves it unchanged, null is refused.',
       ),
     ...identity,
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    sort_order: z.int().nullish().describe('Place in the list; smaller numbers come first.'),
+    is_active: z
+      .boolean()
+      .nullish()
+      .describe('Whether users have to be members of the channel. Absent leaves it unchanged, null is refused.'),
+    sort_order: z
+      .int()
+      .nullish()
+      .describe('Place in the list; smaller numbers come first. Absent leaves it unchanged, null is refused.'),
     disable_trial_on_leave: z
       .boolean()
       .nullish()
-      .describe('Whether leaving the channel disables a trial until the user joins again.'),
+      .describe(
+        'Whether leaving the channel disables a trial until the user joins again. Absent leaves it unchanged, null is refused.',
+      ),
     disable_paid_on_leave: z
       .boolean()
       .nullish()
-      .describe('Whether leaving the channel disables a paid subscription until the user joins again.'),
+      .describe(
+        'Whether leaving the channel disables a paid subscription until the user joins again. Absent leaves it unchanged, null is refused.',
+      ),
   })
   .meta({ id: 'ChannelUpdateRequest', example: { title: 'News', is_active: true } });
 
@@ -83,7 +93,9 @@ const ChannelResponse = z
       .nullable()
       .describe('Public link of the channel, at most 500 characters. Requests may use `http` or `@name`; null for none.'),
     title: z.string().nullable().describe('Title of the channel, shown to users; null for none.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .describe('Whether users have to be members of the channel; an inactive one is not required of anyone.'),
     sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
     disable_trial_on_leave: z.boolean().describe('Whether leaving the channel disables a trial until the user joins again.'),
     disable_paid_on_leave: z

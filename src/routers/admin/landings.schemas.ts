@@ -69,16 +69,18 @@ export const LandingCreateRequest = z
 
 export const LandingUpdateRequest = z
   .object({
-    slug: Slug.nullish().describe('Last part of the address of the page: `a-z`, `0-9` and `-`, unique.'),
-    title: localeTexts(500).nullish().describe('Title by language; absent leaves it unchanged.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    features: Features.nullish().describe('Selling points shown on the page, in their order.'),
-    allowed_tariff_ids: TariffIds.nullish().describe('Tariffs on sale on the page.'),
-    allowed_periods: AllowedPeriods.nullish().describe(
-      'Periods on sale: tariff id (as text) to lengths in days. A tariff that is missing sells all its periods.',
+    slug: Slug.nullish().describe(
+      'Last part of the address of the page: `a-z`, `0-9` and `-`, unique; null leaves it unchanged.',
     ),
-    payment_methods: Methods.nullish().describe('Payment methods of the page, in their order.'),
-    gift_enabled: z.boolean().nullish().describe('Whether purchases for another person are possible.'),
+    title: localeTexts(500).nullish().describe('Title by language; absent or null leaves it unchanged.'),
+    is_active: z.boolean().nullish().describe('Whether the page is open to buyers; null leaves it unchanged.'),
+    features: Features.nullish().describe('Selling points shown on the page, in their order; null leaves them unchanged.'),
+    allowed_tariff_ids: TariffIds.nullish().describe('Tariffs on sale on the page; null leaves them unchanged.'),
+    allowed_periods: AllowedPeriods.nullish().describe(
+      'Periods on sale: tariff id (as text) to lengths in days. A tariff that is missing sells all its periods. Null leaves them unchanged.',
+    ),
+    payment_methods: Methods.nullish().describe('Payment methods of the page, in their order; null leaves them unchanged.'),
+    gift_enabled: z.boolean().nullish().describe('Whether purchases for another person are possible; null leaves it unchanged.'),
     ...optionalFields,
     discount_percent: optionalFields.discount_percent.describe(
       'Discount of the page in percent, 1 to 99; an explicit null removes the discount with its dates, overrides and badge.',
@@ -120,7 +122,7 @@ export const LandingDetailResponse = z
       .nullish()
       .describe('Animated background: `enabled`, `type`, `settings`, `opacity`, `blur`, `reducedOnMobile`; null for none.'),
     created_at: Timestamp.nullish().describe('When the sales page was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the sales page or its place in the list was last changed (UTC).'),
   })
   .meta({ id: 'LandingDetailResponse' });
 
@@ -149,7 +151,7 @@ export const LandingListItem = z
     purchase_stats: PurchaseStats.describe('Number of purchases by state.'),
     has_active_discount: z.boolean().default(false).describe('Whether a discount runs now.'),
     created_at: Timestamp.nullish().describe('When the sales page was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the sales page or its place in the list was last changed (UTC).'),
   })
   .meta({ id: 'LandingListItem' });
 

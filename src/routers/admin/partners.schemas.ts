@@ -175,7 +175,9 @@ export const AdminPartnerDetailResponse = z
             id: z.int().describe('Id of the campaign.'),
             name: z.string().describe('Name of the campaign of the partner.'),
             start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
-            is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+            is_active: z
+              .boolean()
+              .describe('Whether the link of the campaign still registers users, whom the partner then refers.'),
             registrations_count: z.int().describe('Number of users who registered through the campaign.'),
             referrals_count: z.int().describe('Number of referrals.'),
             earnings_kopeks: z.int().describe('Rewards in kopeks.'),
@@ -207,7 +209,7 @@ export const AdminUpdateCommissionRequest = z
 
 export const CommissionAnswer = z
   .object({
-    success: z.literal(true).describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.literal(true).describe('Always true: a refused change of the commission is answered with an error status.'),
     commission_percent: z.number().describe('Share of top-ups of referrals that is credited, percent.'),
   })
   .meta({ id: 'AdminPartnerCommission' });

@@ -41,9 +41,19 @@ const CabinetPinnedMessagesPinnedMessageCreateRequest = z
     example: { content: '<b>Maintenance</b> tonight from 2 to 3.', media: null, broadcast: false },
   });
 
+const settingsFields = {
+  send_before_menu: pinnedSettingsFields.send_before_menu.describe(
+    'For a bot that shows a menu when a chat starts: whether its menu comes after this message, or before it. Such a bot reads it with `GET /pinned-messages/active`. The service shows no menu itself and delivers the message as soon as it receives the start, whatever this is. Null leaves it unchanged.',
+  ),
+  send_on_every_start: pinnedSettingsFields.send_on_every_start.describe(
+    'Whether it is delivered at every start of the chat, or only to those who got another message last; null leaves it unchanged.',
+  ),
+};
+
 const CabinetPinnedMessagesPinnedMessageUpdateRequest = z
   .object({
     ...pinnedChangeFields,
+    ...settingsFields,
     media: media.describe('Another file in the place of the present one. Null leaves it unchanged.'),
   })
   .meta({
@@ -52,11 +62,16 @@ const CabinetPinnedMessagesPinnedMessageUpdateRequest = z
   });
 
 const CabinetPinnedMessagesPinnedMessageSettingsRequest = z
-  .object(pinnedSettingsFields)
+  .object(settingsFields)
   .meta({ id: 'CabinetPinnedMessagesPinnedMessageSettingsRequest' });
 
 const CabinetPinnedMessagesPinnedMessageResponse = z
-  .object(pinnedMessageFields)
+  .object({
+    ...pinnedMessageFields,
+    updated_at: pinnedMessageFields.updated_at.describe(
+      'When somebody last changed, activated or deactivated the message (UTC).',
+    ),
+  })
   .meta({ id: 'CabinetPinnedMessagesPinnedMessageResponse' });
 
 const CabinetPinnedMessagesPinnedMessageListResponse = z

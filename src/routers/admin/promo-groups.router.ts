@@ -10,7 +10,11 @@ import {
 
 /** Contract group `Admin Promo Groups`. */
 
-const AdminPromoGroupResponse = PromoGroupFields.extend({}).meta({ id: 'CabinetAdminPromocodesPromoGroupResponse' });
+const AdminPromoGroupResponse = PromoGroupFields.extend({
+  updated_at: PromoGroupFields.shape.updated_at.describe(
+    'When the promo group was last changed (UTC); joining and leaving members do not count.',
+  ),
+}).meta({ id: 'CabinetAdminPromocodesPromoGroupResponse' });
 
 const AdminPromoGroupListResponse = z
   .object({
@@ -26,7 +30,19 @@ const AdminPromoGroupCreateRequest = PromoGroupCreateFields.extend({}).meta({
   example: PROMO_GROUP_EXAMPLE,
 });
 
-const AdminPromoGroupUpdateRequest = PromoGroupUpdateFields.extend({}).meta({
+const { shape: change } = PromoGroupUpdateFields;
+const AdminPromoGroupUpdateRequest = PromoGroupUpdateFields.extend({
+  period_discounts: change.period_discounts.describe(
+    'Discounts on periods: length in days (as text) to percent; null leaves them unchanged, an empty object removes them.',
+  ),
+  auto_assign_total_spent_kopeks: change.auto_assign_total_spent_kopeks.describe(
+    'Spending in kopeks from which users join the group automatically; 0 for never, null leaves it unchanged.',
+  ),
+  apply_discounts_to_addons: change.apply_discounts_to_addons.describe(
+    'Whether traffic, devices and servers bought in mid-period are discounted too; null leaves it unchanged.',
+  ),
+  is_default: change.is_default.describe('Whether it is the default group. Exactly one group is; null leaves it unchanged.'),
+}).meta({
   id: 'CabinetAdminPromocodesPromoGroupUpdateRequest',
   example: PROMO_GROUP_EXAMPLE,
 });

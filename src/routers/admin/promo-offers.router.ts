@@ -58,14 +58,14 @@ const AdminOfferResponse = z
     bonus_amount_kopeks: z.int().nullish().describe('Amount in kopeks for display; it is not credited.'),
     expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
     claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the offer is open: neither claimed nor expired.'),
     effect_type: z
       .string()
       .nullish()
       .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
     extra_data: FreeForm.default({}).describe('Further values as free-form object.'),
     created_at: Timestamp.nullish().describe('When the promo offer was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the offer was last made, claimed or ended (UTC).'),
     user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
   })
   .meta({ id: `${PREFIX}Response` });
@@ -123,7 +123,9 @@ const AdminOfferBroadcastResponse = z
 
 const AdminOfferLogResponse = OfferLogFields.extend({
   user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
-  offer: OfferLogOfferFields.extend({})
+  offer: OfferLogOfferFields.extend({
+    is_active: OfferLogOfferFields.shape.is_active.describe('Whether the offer is open: neither claimed nor expired.'),
+  })
     .meta({ id: `${PREFIX}LogOfferInfo` })
     .nullish()
     .describe('The offer; null when it no longer exists.'),
@@ -139,16 +141,34 @@ const AdminOfferLogListResponse = z
   .meta({ id: `${PREFIX}LogListResponse` });
 
 const AdminOfferTemplateResponse = OfferTemplateFields.extend({
+  is_active: OfferTemplateFields.shape.is_active.describe('Whether administrators are to offer it; the service stores it only.'),
   test_squad_uuids: z.string().array().default([]).describe('UUIDs of the servers of test access.'),
   created_at: Timestamp.nullish().describe('When the template of the offer was created (UTC).'),
-  updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+  updated_at: Timestamp.nullish().describe('When the template of the offer was last changed (UTC).'),
 }).meta({ id: `${PREFIX}TemplateResponse` });
 
 const AdminOfferTemplateListResponse = z
   .object({ items: AdminOfferTemplateResponse.array().describe('Templates of offers.') })
   .meta({ id: `${PREFIX}TemplateListResponse` });
 
-const AdminOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({}).meta({
+const { shape: change } = OfferTemplateUpdateFields;
+const AdminOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({
+  message_text: change.message_text.describe('New text of the message; null leaves it unchanged.'),
+  button_text: change.button_text.describe('New text of the button; null leaves it unchanged.'),
+  valid_hours: change.valid_hours.describe('Hours in which the offer can be claimed; null leaves them unchanged.'),
+  discount_percent: change.discount_percent.describe('Discount in percent; 0 for none, null leaves it unchanged.'),
+  bonus_amount_kopeks: change.bonus_amount_kopeks.describe(
+    'Amount in kopeks for display; it is not credited. Null leaves it unchanged.',
+  ),
+  active_discount_hours: change.active_discount_hours.describe(
+    'Hours for which a claimed discount is valid; null leaves them unchanged.',
+  ),
+  test_duration_hours: change.test_duration_hours.describe('Hours of test access; null leaves them unchanged.'),
+  test_squad_uuids: change.test_squad_uuids.describe(
+    'UUIDs of the servers of test access; null leaves them unchanged, an empty list removes them.',
+  ),
+  is_active: change.is_active.describe('Whether administrators are to offer it; null leaves it unchanged.'),
+}).meta({
   id: `${PREFIX}TemplateUpdateRequest`,
   example: TEMPLATE_EXAMPLE,
 });

@@ -31,6 +31,12 @@ import { fromWire, toWire, withBody } from '../wire.ts';
 /** Contract group `Admin Promocodes`. */
 
 const AdminPromocodeResponse = PromoCodeResponse.extend({
+  is_active: PromoCodeResponse.shape.is_active.describe(
+    'Whether the code is switched on; an inactive one is refused as an expired one is.',
+  ),
+  updated_at: PromoCodeResponse.shape.updated_at.describe(
+    'When the values of the code were last changed (UTC); its uses do not count.',
+  ),
   first_purchase_only: z.boolean().describe('Whether only users who never paid for a subscription can use it.'),
   promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),
 }).meta({ id: 'CabinetAdminPromocodesPromoCodeResponse' });
@@ -77,7 +83,10 @@ const AdminPromocodeCreateRequest = z
       .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
     valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
     valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .default(true)
+      .describe('Whether the code can be activated; an inactive one is refused as an expired one is.'),
     first_purchase_only: z.boolean().default(false).describe('Whether only users who never paid for a subscription can use it.'),
     promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),
   })
@@ -92,23 +101,28 @@ const AdminPromocodeUpdateRequest = z
     balance_bonus_kopeks: z
       .int()
       .nullish()
-      .describe('Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100.'),
+      .describe(
+        'Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100. Null leaves it unchanged.',
+      ),
     subscription_days: z
       .int()
       .nullish()
       .describe(
-        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase.',
+        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1. Null leaves it unchanged.',
       ),
     max_uses: z
       .int()
       .min(0)
       .nullish()
-      .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
-    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
-    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    first_purchase_only: z.boolean().nullish().describe('Whether only users who never paid for a subscription can use it.'),
-    promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),
+      .describe('How often the code can be used; 0 for unlimited, which is answered as 999999. Null leaves it unchanged.'),
+    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null leaves it unchanged.'),
+    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null leaves it unchanged.'),
+    is_active: z.boolean().nullish().describe('Whether the code can be activated; null leaves it unchanged.'),
+    first_purchase_only: z
+      .boolean()
+      .nullish()
+      .describe('Whether only users who never paid for a subscription can use it; null leaves it unchanged.'),
+    promo_group_id: z.int().nullish().describe('Id of the promo group; null leaves it unchanged.'),
   })
   .meta({ id: 'CabinetAdminPromocodesPromoCodeUpdateRequest', example: PROMOCODE_EXAMPLE });
 
@@ -116,7 +130,7 @@ const DiscountUserPath = z.object({ user_id: z.int().describe('Internal id of th
 
 const DeactivateDiscountResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a user without a discount is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     deactivated_code: z.string().nullish().describe('Promo code that had given the discount; null when it came from elsewhere.'),
     discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),

@@ -98,7 +98,7 @@ const campaign = {
   id: z.int().describe('Id of the campaign.'),
   name: z.string().describe('Name of the campaign.'),
   start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
-  is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+  is_active: z.boolean().describe('Whether the link of the campaign still registers users.'),
   direct_users: z.int().describe('Number of users who registered through the campaign.'),
   total_network_users: z.int().describe('The registrants and the users whom they referred.'),
   total_revenue_kopeks: z.int().describe('Completed payments of the registrants for subscriptions, kopeks.'),
@@ -148,7 +148,7 @@ const CampaignOption = z
     id: z.int().describe('Id of the campaign.'),
     name: z.string().describe('Name of the campaign that the network can be limited to.'),
     start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the link of the campaign still registers users.'),
     direct_users: z.int().describe('Number of users who registered through the campaign.'),
   })
   .meta({ id: 'CampaignOption' });

@@ -93,17 +93,14 @@ const ServerDetailResponse = z
 
 const CabinetServersServerUpdateRequest = z
   .object({
-    display_name: z.string().min(1).max(255).nullish().describe('Name shown to users; null where the original name is shown.'),
-    description: z.string().nullish().describe('New text about the server.'),
-    country_code: z.string().max(5).nullish().describe('Country code of two letters; null or empty for none.'),
+    display_name: z.string().min(1).max(255).nullish().describe('Name shown to users; null leaves it unchanged.'),
+    description: z.string().nullish().describe('New text about the server; null leaves it unchanged.'),
+    country_code: z.string().max(5).nullish().describe('Country code of two letters; empty for none, null leaves it unchanged.'),
     is_available: z.boolean().nullish().describe('Whether the server is on sale; null leaves it unchanged.'),
-    is_trial_eligible: z
-      .boolean()
-      .nullish()
-      .describe('Whether trials may use the server; null when no server belongs to the squad.'),
-    price_kopeks: z.int().min(0).nullish().describe('Price in kopeks, after discounts; null where there is none.'),
-    max_users: z.int().min(0).nullish().describe('Greatest number of users; null for no cap. In an update 0 removes the cap.'),
-    sort_order: z.int().min(0).nullish().describe('Place in the list; smaller numbers come first.'),
+    is_trial_eligible: z.boolean().nullish().describe('Whether trials may use the server; null leaves it unchanged.'),
+    price_kopeks: z.int().min(0).nullish().describe('Price in kopeks, before discounts; null leaves it unchanged.'),
+    max_users: z.int().min(0).nullish().describe('Greatest number of users; 0 removes the cap, null leaves it unchanged.'),
+    sort_order: z.int().min(0).nullish().describe('Place in the list; smaller numbers come first. Null leaves it unchanged.'),
     promo_group_ids: z
       .int()
       .array()

@@ -124,6 +124,9 @@ const AdminTicketListResponse = z
 const AdminTicketDetailResponse = z
   .object({
     ...TicketDetailResponse.shape,
+    updated_at: TicketDetailResponse.shape.updated_at.describe(
+      'When the ticket last got a message, a state, a priority or a reply block (UTC).',
+    ),
     user: AdminTicketUserInfo.nullish().describe('The user; null when the account no longer exists.'),
   })
   .meta({ id: 'AdminTicketDetailResponse' });

@@ -123,7 +123,7 @@ const ExportCsvRequest = z
 
 const ExportCsvResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: an export that cannot be sent is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'ExportCsvResponse' });

@@ -44,7 +44,11 @@ const MigrationStats = VpnPanelSquadMigrationStats.extend({}).meta({ id: 'Migrat
 
 const MigrationResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'Whether the move is complete or continues in the background; false when a failure stopped it, which `error` names.',
+      ),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     error: z.string().nullish().describe('Machine code of the failure; null when there was none.'),
     data: MigrationStats.nullish().describe('Counters of the move; null when it was refused.'),
@@ -80,7 +84,7 @@ const SyncResponses = {
 
 const AutoSyncStatus = z
   .object({
-    enabled: z.boolean().describe('Whether it is switched on.'),
+    enabled: z.boolean().describe('Whether the synchronisation runs by itself at `times`.'),
     times: z.string().array().default([]).describe('Times of the day of the automatic synchronisation, `HH:MM` (UTC).'),
     next_run: Timestamp.nullish().describe('When it runs next (UTC); null while it is off.'),
     is_running: z.boolean().default(false).describe('Whether it runs now.'),
@@ -102,7 +106,7 @@ const AutoSyncStatus = z
   .meta({ id: 'AutoSyncStatus' });
 
 const AutoSyncToggleRequest = z
-  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .object({ enabled: z.boolean().describe('Whether the synchronisation is to run by itself at its times of the day.') })
   .meta({ id: 'AutoSyncToggleRequest' });
 
 const AutoSyncRunResponse = z

@@ -60,7 +60,11 @@ const SystemStatsResponse = VpnPanelSystemStatsResponse.extend({
   traffic_periods: TrafficPeriods.describe('Traffic of periods, each beside the period before.'),
 }).meta({ id: 'SystemStatsResponse' });
 
-const NodeInfo = VpnPanelNode.extend({}).meta({ id: 'NodeInfo' });
+const NodeInfo = VpnPanelNode.extend({
+  updated_at: VpnPanelNode.shape.updated_at.describe(
+    'When the node was last changed in the panel (UTC); null when the panel does not say.',
+  ),
+}).meta({ id: 'NodeInfo' });
 
 const NodesListResponse = z
   .object({
@@ -90,7 +94,7 @@ const NodeActionRequest = VpnPanelNodeActionRequest.extend({}).meta({ id: 'NodeA
 
 const NodeActionResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: an action that the panel refuses is answered with an error status.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     is_disabled: z.boolean().nullish().describe('Whether the node is switched off.'),
   })

@@ -42,7 +42,7 @@ export const WheelPrizeAdminResponse = z
 export const AdminWheelConfigResponse = z
   .object({
     id: z.int().describe('Id of the settings of the wheel.'),
-    is_enabled: z.boolean().describe('Whether it is switched on.'),
+    is_enabled: z.boolean().describe('Whether users can spin the wheel; otherwise every spin is refused.'),
     name: z.string().describe('Title of the wheel of fortune, shown to users.'),
     spin_cost_stars: z.int().describe('Price of a spin in Stars.'),
     spin_cost_days: z.int().describe('Price of a spin in subscription days.'),
@@ -62,7 +62,9 @@ export const AdminWheelConfigResponse = z
         'Return to player that follows from the prizes and their probabilities, percent; null when it cannot be computed.',
       ),
     created_at: Timestamp.nullish().describe('When the settings of the wheel was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe(
+      'When the settings of the wheel were last changed (UTC); changes of its prizes do not count.',
+    ),
   })
   .meta({ id: 'AdminWheelConfigResponse' });
 

@@ -163,7 +163,11 @@ const PendingPaymentListResponse = z
 
 const ManualCheckResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'Whether the provider was asked; false for a payment that cannot be checked and a provider that gives no answer, as `message` says.',
+      ),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     payment: PendingPaymentResponse.nullish().describe('State of the payment after the check; null when it could not be read.'),
     status_changed: z.boolean().default(false).describe('Whether the check changed the state.'),

@@ -121,16 +121,22 @@ export const EnabledThemesUpdate = z
   .meta({ id: 'EnabledThemesUpdate' });
 
 export const AnimationEnabledResponse = z
-  .object({ enabled: z.boolean().default(true).describe('Whether it is switched on.') })
+  .object({ enabled: z.boolean().default(true).describe('Whether the cabinet shows an animation behind its pages.') })
   .meta({ id: 'AnimationEnabledResponse' });
 
 export const AnimationEnabledUpdate = z
-  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .object({
+    enabled: z
+      .boolean()
+      .describe(
+        'Whether the cabinet shows an animation behind its pages; the configuration of the animation gets the same value.',
+      ),
+  })
   .meta({ id: 'AnimationEnabledUpdate' });
 
 export const AnimationConfigResponse = z
   .object({
-    enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    enabled: z.boolean().default(true).describe('Whether the animation is shown; without it the rest has no effect.'),
     type: z.string().default('aurora').describe('Name of the animation behind the pages of the cabinet.'),
     settings: z
       .record(z.string(), z.unknown())
@@ -164,38 +170,63 @@ export const AnimationConfigUpdate = z
   .meta({ id: 'AnimationConfigUpdate' });
 
 export const FullscreenEnabledResponse = z
-  .object({ enabled: z.boolean().default(false).describe('Whether it is switched on.') })
+  .object({
+    enabled: z.boolean().default(false).describe('Whether the cabinet opens in full screen; only the front end reads it.'),
+  })
   .meta({ id: 'FullscreenEnabledResponse' });
 
 export const FullscreenEnabledUpdate = z
-  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .object({ enabled: z.boolean().describe('Whether the cabinet opens in full screen; only the front end reads it.') })
   .meta({ id: 'FullscreenEnabledUpdate' });
 
 export const LiteModeEnabledResponse = z
-  .object({ enabled: z.boolean().default(false).describe('Whether it is switched on.') })
+  .object({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Whether the cabinet is shown in its simplified form; only the front end reads it.'),
+  })
   .meta({ id: 'LiteModeEnabledResponse' });
 
 export const LiteModeEnabledUpdate = z
-  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .object({ enabled: z.boolean().describe('Whether the cabinet is shown in its simplified form; only the front end reads it.') })
   .meta({ id: 'LiteModeEnabledUpdate' });
 
 export const GiftEnabledResponse = z
-  .object({ enabled: z.boolean().default(false).describe('Whether it is switched on.') })
+  .object({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Whether gifts can be bought in the cabinet; otherwise new purchases of gifts are refused.'),
+  })
   .meta({ id: 'GiftEnabledResponse' });
 
 export const GiftEnabledUpdate = z
-  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .object({
+    enabled: z
+      .boolean()
+      .describe('Whether gifts can be bought in the cabinet; false refuses new purchases of gifts immediately.'),
+  })
   .meta({ id: 'GiftEnabledUpdate' });
 
 export const EmailAuthEnabledResponse = z
   .object({
-    enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe('Whether users can register and sign in with an e-mail address; otherwise both are refused.'),
     verification_enabled: z.boolean().default(true).describe('Whether new addresses must be confirmed before the first sign-in.'),
   })
   .meta({ id: 'EmailAuthEnabledResponse' });
 
 export const EmailAuthEnabledUpdate = z
-  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .object({
+    enabled: z
+      .boolean()
+      .describe(
+        'Whether users can register and sign in with an e-mail address; stored as the setting `CABINET_EMAIL_AUTH_ENABLED`.',
+      ),
+  })
   .meta({ id: 'EmailAuthEnabledUpdate' });
 
 export const MessengerWidgetConfigResponse = z

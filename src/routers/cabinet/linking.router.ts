@@ -53,7 +53,9 @@ const LinkCallbackRequest = ProviderCallback.extend({}).meta({
 
 const LinkCallbackResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe('Whether the identity belongs to this account now; false where the accounts have to be merged first.'),
     message: z.string().nullish().describe('`linked` or `already_linked`; null when a merge is required.'),
     merge_required: z
       .boolean()

@@ -81,7 +81,7 @@ const MergePreviewResponse = z
 
 const MergeResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a merge that is refused is answered with an error status.'),
     access_token: z
       .string()
       .nullish()

@@ -30,23 +30,33 @@ const NotificationSettingsResponse = z
 
 const NotificationSettingsUpdate = z
   .object({
-    subscription_expiry_enabled: z.boolean().nullish().describe('Reminders before the end of the subscription.'),
+    subscription_expiry_enabled: z
+      .boolean()
+      .nullish()
+      .describe('Reminders before the end of the subscription; null leaves it unchanged.'),
     subscription_expiry_days: z
       .int()
       .min(1)
       .max(30)
       .nullish()
-      .describe('Days before the end at which the first reminder is sent, 1 to 30.'),
-    traffic_warning_enabled: z.boolean().nullish().describe('Warnings when the traffic limit is nearly used.'),
+      .describe('Days before the end at which the first reminder is sent, 1 to 30; null leaves them unchanged.'),
+    traffic_warning_enabled: z
+      .boolean()
+      .nullish()
+      .describe('Warnings when the traffic limit is nearly used; null leaves it unchanged.'),
     traffic_warning_percent: z
       .int()
       .min(50)
       .max(99)
       .nullish()
-      .describe('Share of the traffic limit from which on a warning is sent, 50 to 99.'),
-    balance_low_enabled: z.boolean().nullish().describe('Warnings of a low balance.'),
-    balance_low_threshold: z.int().min(0).nullish().describe('Balance below which a warning is sent, kopeks.'),
-    news_enabled: z.boolean().nullish().describe('News of the service.'),
+      .describe('Share of the traffic limit from which on a warning is sent, 50 to 99; null leaves it unchanged.'),
+    balance_low_enabled: z.boolean().nullish().describe('Warnings of a low balance; null leaves it unchanged.'),
+    balance_low_threshold: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Balance below which a warning is sent, kopeks; null leaves it unchanged.'),
+    news_enabled: z.boolean().nullish().describe('News of the service; null leaves it unchanged.'),
     promo_offers_enabled: z.boolean().nullish().describe('Personal offers.'),
   })
   .meta({ id: 'NotificationSettingsUpdate' });

@@ -70,7 +70,7 @@ const AnswerInput = withBody(PollResponsePath.extend({ question_id: z.int().desc
 
 const AnswerResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a refused answer to a question is answered with an error status.'),
     is_completed: z.boolean().describe('Whether this was the last open question.'),
     next_question: CabinetPollsPollQuestionResponse.nullish().describe('Next question; null when none is left.'),
     current_question_index: z.int().nullish().describe('Number of the next question, from 1; null when none is left.'),

@@ -89,7 +89,7 @@ const ClaimOfferRequest = z
 
 const ClaimOfferResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a refused claim is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
     expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),

@@ -126,7 +126,7 @@ export const TrialInfoResponse = z
 
 export const AutopayUpdateRequest = z
   .object({
-    enabled: z.boolean().describe('Whether it is switched on.'),
+    enabled: z.boolean().describe('Whether the subscription is to be renewed automatically from the balance.'),
     days_before: z
       .int()
       .min(1)

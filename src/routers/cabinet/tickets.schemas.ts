@@ -36,6 +36,9 @@ const ticketFields = {
 export const CabinetTicketsTicketResponse = z
   .object({
     ...ticketFields,
+    updated_at: ticketFields.updated_at.describe(
+      'When the ticket last got a message or was changed (UTC); lists begin with the latest.',
+    ),
     messages_count: z.int().default(0).describe('Number of messages.'),
     last_message: CabinetTicketsTicketMessageResponse.nullish().describe('Newest message; null when there is none.'),
   })

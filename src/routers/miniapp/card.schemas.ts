@@ -105,7 +105,10 @@ const MiniAppPromoOffer = z
     bonus_amount_label: z.string().nullish().describe('Bonus for display; null for none.'),
     expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
     claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
-    is_active: z.boolean().default(false).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .default(false)
+      .describe('Whether the offer can still be claimed; false for a claimed one, even while it has effect.'),
     template_id: z.int().nullish().describe('Id of the template of the offer; null for none.'),
     template_name: z.string().nullish().describe('Name of the template; null for none.'),
     button_text: z.string().nullish().describe('Text of the button; null for the default one.'),
@@ -166,7 +169,7 @@ const MiniAppFaq = z
   .object({
     requested_language: z.string().describe('Language of the user.'),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
-    is_enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    is_enabled: z.boolean().default(true).describe('Always true: questions that are switched off are not in the answer.'),
     total: z.int().default(0).describe('Number of questions in the answer.'),
     items: z.array(MiniAppFaqItem).default([]).describe('Active questions in the language of the user, in their order.'),
   })
@@ -177,10 +180,10 @@ const MiniAppRichTextDocument = z
     requested_language: z.string().describe('Language of the user.'),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
     title: z.string().nullish().describe('Title of the document; null for none.'),
-    is_enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    is_enabled: z.boolean().default(true).describe('Always true: a document that is switched off is not in the answer.'),
     content: z.string().default('').describe('Text of the document.'),
     created_at: Timestamp.nullish().describe('When the document was first saved (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the document was last saved (UTC).'),
   })
   .meta({ id: 'MiniAppRichTextDocument' });
 
@@ -275,10 +278,7 @@ const MiniAppReferralInfo = z
 
 export const MiniAppSubscriptionResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a refused request is answered with an error status.'),
     subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
     vpnpanel_short_uuid: z.string().nullish().describe('Short id of the user in the panel; null while there is none.'),
     user: MiniAppSubscriptionUser.describe('The user.'),

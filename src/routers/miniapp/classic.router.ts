@@ -32,10 +32,7 @@ const MiniAppSubscriptionPurchaseOptionsRequest = z
 
 const MiniAppSubscriptionPurchaseOptionsResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a refused request is answered with an error status.'),
     currency: z.string().describe('ISO 4217 code of the currency.'),
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
     balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
@@ -97,10 +94,7 @@ const MiniAppSubscriptionPurchaseRequest = z.object(purchaseFields).meta({
 
 const MiniAppSubscriptionPurchasePreviewResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a refused selection is answered with an error status.'),
     // The contract names an empty default; the service always sends a preview.
     preview: ClassicPreviewResponse.default({} as never).describe('Price of the selection and its parts, as free-form object.'),
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
@@ -110,10 +104,7 @@ const MiniAppSubscriptionPurchasePreviewResponse = z
 
 const MiniAppSubscriptionPurchaseResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a purchase that is refused is answered with an error status.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
     balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),

@@ -92,7 +92,7 @@ const MiniAppPaymentCreateResponse = z
     success: z
       .boolean()
       .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+      .describe('Always true: a payment that cannot be created is answered with an error status.'),
     method: z.string().describe('Id of the payment method.'),
     payment_url: z.string().nullish().describe('Address where the user pays; null when there is none.'),
     amount_kopeks: z.int().nullish().describe('Amount in kopeks (1 ruble = 100 kopeks).'),

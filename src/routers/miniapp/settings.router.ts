@@ -146,7 +146,7 @@ const MiniAppSubscriptionSettingsResponse = z
     success: z
       .boolean()
       .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+      .describe('Always true: a subscription that cannot be changed is answered with an error status.'),
     settings: MiniAppSubscriptionSettings.describe('What can be changed.'),
   })
   .meta({ id: 'MiniAppSubscriptionSettingsResponse' });
@@ -195,7 +195,7 @@ const MiniAppSubscriptionUpdateResponse = z
     success: z
       .boolean()
       .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+      .describe('Always true: a refused change of the subscription is answered with an error status.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'MiniAppSubscriptionUpdateResponse' });

@@ -9,7 +9,10 @@ const SubscriptionId = z.int().nullish();
 
 const MiniAppSubscriptionAutopay = z
   .object({
-    enabled: z.boolean().default(false).describe('Whether it is switched on.'),
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Whether the subscription is renewed automatically; the same as `autopay_enabled`.'),
     autopay_enabled: z.boolean().nullish().describe('Whether the subscription is renewed automatically from the balance.'),
     autopay_enabled_at: Timestamp.nullish().describe('When automatic renewal was switched on (UTC); null when unknown.'),
     days_before: z.int().nullish().describe('Days before the end at which automatic renewal starts; null when it is off.'),
@@ -68,7 +71,7 @@ export const MiniAppSubscriptionAutopayResponse = z
     success: z
       .boolean()
       .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+      .describe('Always true: a refused change of automatic renewal is answered with an error status.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
     ...autopayFields,
   })
@@ -84,10 +87,7 @@ export const MiniAppSubscriptionTrialRequest = z
 
 export const MiniAppSubscriptionTrialResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a trial that is refused is answered with an error status.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
     trialStatus: z.string().nullish().describe('State of the trial; null when there is none.'),
@@ -133,7 +133,7 @@ export const MiniAppSubscriptionRenewalOptionsResponse = z
     success: z
       .boolean()
       .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+      .describe('Always true: a request without a subscription to renew is answered with an error status.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
     currency: z.string().describe('ISO 4217 code of the currency.'),
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
@@ -171,10 +171,7 @@ export const MiniAppSubscriptionRenewalRequest = z
 
 export const MiniAppSubscriptionRenewalResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a renewal that is refused is answered with an error status.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
     balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
@@ -235,10 +232,7 @@ export const MiniAppDeviceRemovalRequest = z
 
 export const MiniAppDeviceRemovalResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a device that cannot be removed is answered with an error status.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'MiniAppDeviceRemovalResponse' });
@@ -282,10 +276,7 @@ const MiniAppPromoCode = z
 
 export const MiniAppPromoCodeActivationResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a refused code is answered with an error status.'),
     description: z.string().nullish().describe('What the activation gave to the user; null when there is nothing to say.'),
     promocode: MiniAppPromoCode.nullish().describe('The promo code; null for none.'),
   })
@@ -306,10 +297,7 @@ export const PromoOfferClaimInput = withBody(
 
 export const MiniAppPromoOfferClaimResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a refused claim is answered with an error status.'),
     code: z.string().nullish().describe('`discount_claimed` or `test_access_claimed`; null when nothing was given.'),
   })
   .meta({ id: 'MiniAppPromoOfferClaimResponse' });

@@ -147,7 +147,7 @@ export const MiniAppTariffsResponse = z
     success: z
       .boolean()
       .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+      .describe('Always true: a request for tariffs that is refused is answered with an error status.'),
     sales_mode: z.string().default('tariffs').describe('How subscriptions are sold: `tariffs` or `classic`.'),
     tariffs: z.array(MiniAppTariff).default([]).describe('Tariffs in the order of display.'),
     current_tariff: MiniAppCurrentTariff.nullish().describe('Tariff of the own subscription; null for none.'),
@@ -170,10 +170,7 @@ export const MiniAppTariffPurchaseRequest = z
 
 export const MiniAppTariffPurchaseResponse = z
   .object({
-    success: z
-      .boolean()
-      .default(true)
-      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().default(true).describe('Always true: a purchase that is refused is answered with an error status.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
     tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),

@@ -76,7 +76,7 @@ const task = {
     .nullish()
     .describe('Id of the API token that requested it; null for one of the schedule or the command line.'),
   created_at: Timestamp.describe('When the task was created (UTC).'),
-  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+  updated_at: Timestamp.describe('When the state or the message of the task last changed (UTC).'),
 };
 
 const BackupStatusPath = z.object({ task_id: z.string().describe('Id of the task, as `POST /backups` answers it.') });

@@ -19,7 +19,9 @@ export const campaignHead = {
   name: z.string().describe('Name of the campaign, for administrators.'),
   start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
   bonus_type: BonusTypeField.describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
-  is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+  is_active: z
+    .boolean()
+    .describe('Whether the link of the campaign registers users and gives them the bonus; otherwise it has no effect.'),
 };
 
 /** Contents of a subscription or tariff bonus. */
@@ -54,7 +56,7 @@ export const CampaignResponse = z
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
     created_at: Timestamp.describe('When the campaign was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the campaign or its partner was last changed (UTC); registrations do not count.'),
     registrations_count: z.int().default(0).describe('Number of users who registered through the campaign.'),
   })
   .meta({ id: 'CampaignResponse' });
@@ -99,7 +101,10 @@ export const CampaignCreateRequest = z
       .describe('UUIDs of the servers of the given subscription; empty for one chosen at random.'),
     tariff_id: z.int().min(1).nullish().describe('Id of the tariff; null for none.'),
     tariff_duration_days: z.int().min(1).nullish().describe('Days on the tariff; for the bonus type `tariff`. Null for none.'),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .default(true)
+      .describe('Whether the link of the campaign registers users from now on; otherwise it has no effect.'),
   })
   .meta({ id: 'CampaignCreateRequest', example: CAMPAIGN_EXAMPLE });
 
@@ -111,7 +116,9 @@ export const CampaignUpdateRequest = z
       .max(64)
       .nullish()
       .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),
-    bonus_type: BonusTypeField.nullish().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
+    bonus_type: BonusTypeField.nullish().describe(
+      'What a new registration gets: `balance`, `subscription`, `tariff` or `none`; null leaves it unchanged.',
+    ),
     balance_bonus_kopeks: z.int().min(0).nullish().describe('Kopeks added to the balance; null leaves it unchanged.'),
     subscription_duration_days: z
       .int()
@@ -128,9 +135,9 @@ export const CampaignUpdateRequest = z
       .string()
       .array()
       .nullish()
-      .describe('UUIDs of the servers of the given subscription; empty for one chosen at random.'),
+      .describe('UUIDs of the servers of the given subscription; empty for one chosen at random, null leaves them unchanged.'),
     tariff_id: z.int().min(1).nullish().describe('Id of the tariff; null for none.'),
     tariff_duration_days: z.int().min(1).nullish().describe('Days on the tariff; for the bonus type `tariff`. Null for none.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().nullish().describe('Whether the link of the campaign registers users; null leaves it unchanged.'),
   })
   .meta({ id: 'CampaignUpdateRequest', example: { name: 'Spring' } });

@@ -38,7 +38,7 @@ export const ContestTemplateResponse = z
     payload: FreeForm.default({}).describe('What rounds are drawn from; its fields depend on the game.'),
     is_enabled: z.boolean().describe('Whether the game is offered and its schedule starts rounds.'),
     created_at: Timestamp.describe('When the daily game was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the settings of the daily game were last changed (UTC).'),
   })
   .meta({ id: 'ContestTemplateResponse' });
 
@@ -88,7 +88,7 @@ export const ContestTemplateUpdateRequest = z
     is_enabled: z
       .boolean()
       .nullish()
-      .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+      .describe('Whether the game is offered and its schedule starts rounds. Absent or null leaves it unchanged.'),
   })
   .meta({
     id: 'ContestTemplateUpdateRequest',
@@ -143,7 +143,7 @@ export const ContestRoundResponse = z
     max_winners: z.int().describe('How many users can win a round.'),
     attempts_per_user: z.int().describe('Stored without effect: a user has one attempt in a round.'),
     created_at: Timestamp.describe('When the round was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the round was created, last won or finished (UTC), whichever came last.'),
   })
   .meta({ id: 'ContestRoundResponse' });
 

@@ -41,7 +41,7 @@ const MainMenuButtonCreateRequest = z
     visibility: Visibility.default('all').describe(
       'Who sees the button: `all`, `admins`, or `subscribers` with access at the moment.',
     ),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().default(true).describe('Whether the main menu is to show the button; lists name an inactive one too.'),
     display_order: z
       .int()
       .min(0)
@@ -68,7 +68,7 @@ const MainMenuButtonUpdateRequest = z
     visibility: Visibility.nullish().describe(
       'Who sees the button: `all`, `admins`, or `subscribers` with access at the moment; null leaves it unchanged.',
     ),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().nullish().describe('Whether the main menu is to show the button; null leaves it unchanged.'),
     display_order: z.int().min(0).nullish().describe('Place in the menu; null leaves it unchanged.'),
   })
   .meta({
@@ -83,10 +83,10 @@ const MainMenuButtonResponse = z
     action_type: ActionType.describe('How the address is opened: `url` in a browser, `mini_app` inside the messenger.'),
     action_value: z.string().describe('Address that the button opens: http or https, for a mini app https only. Trimmed.'),
     visibility: Visibility.describe('Who sees the button: `all`, `admins`, or `subscribers` with access at the moment.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the main menu is to show the button; lists name an inactive one too.'),
     display_order: z.int().describe('Place in the list; smaller numbers come first.'),
     created_at: Timestamp.describe('When the link of the main menu was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the link of the main menu was last changed (UTC).'),
   })
   .meta({ id: 'MainMenuButtonResponse' });
 

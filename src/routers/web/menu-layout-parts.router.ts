@@ -46,15 +46,23 @@ const ButtonUpdateRequest = z
       .max(10)
       .nullish()
       .describe('Emoji before the text; an explicit null removes it, absent leaves it unchanged.'),
-    enabled: z.boolean().nullish().describe('Whether it is switched on.'),
-    visibility: VisibilityName.nullish().describe('Who sees the button: `all`, `admins`, `moderators` or `subscribers`.'),
+    enabled: z.boolean().nullish().describe('Whether the menu can show the button; null leaves it unchanged.'),
+    visibility: VisibilityName.nullish().describe(
+      'Who sees the button: `all`, `admins`, `moderators` or `subscribers`; null leaves it unchanged.',
+    ),
     conditions: ButtonConditions.nullish().describe('Conditions under which it is shown; null for always.'),
     action: z.string().nullish().describe('Callback data or address; null leaves it unchanged.'),
-    dynamic_text: z.boolean().nullish().describe('Whether placeholders such as `{balance}` in the text are replaced.'),
-    open_mode: z.enum(OPEN_MODES).nullish().describe('How a built-in button opens: `callback` in the chat, `direct` as web app.'),
+    dynamic_text: z
+      .boolean()
+      .nullish()
+      .describe('Whether placeholders such as `{balance}` in the text are replaced; null leaves it unchanged.'),
+    open_mode: z
+      .enum(OPEN_MODES)
+      .nullish()
+      .describe('How a built-in button opens: `callback` in the chat, `direct` as web app; null leaves it unchanged.'),
     webapp_url: z.string().nullish().describe('Address of the web app for `direct`; null for the default one.'),
     description: z.string().max(200).nullish().describe('Note for editors; an explicit null removes it.'),
-    sort_order: z.int().nullish().describe('Place in the list; smaller numbers come first.'),
+    sort_order: z.int().nullish().describe('Place in lists of buttons; absent leaves it unchanged, null removes it.'),
   })
   .meta({ id: 'ButtonUpdateRequest', example: { text: { en: 'News' }, icon: '📰', enabled: true } });
 

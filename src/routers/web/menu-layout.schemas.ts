@@ -80,7 +80,10 @@ export const MenuButtonConfig = z
     text: TextByLanguage.describe('Text by language.'),
     icon: z.string().max(10).nullish().describe('Emoji before the text, up to 10 characters; null for none.'),
     action: z.string().describe('Callback data or address, by the type of the button.'),
-    enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe('Whether the menu shows the button to those whom its visibility and conditions allow.'),
     visibility: VisibilityName.default('all').describe('Who sees the button: `all`, `admins`, `moderators` or `subscribers`.'),
     conditions: ButtonConditions.nullish().describe('Conditions under which it is shown; null for always.'),
     dynamic_text: z.boolean().default(false).describe('Whether placeholders such as `{balance}` in the text are replaced.'),
@@ -109,7 +112,7 @@ export const MenuLayoutResponse = z
       .describe(
         'Whether the chat menu is built from this layout (setting `MENU_LAYOUT_ENABLED`). Edits are possible either way.',
       ),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the layout was last saved (UTC); null while it is the built-in one.'),
   })
   .meta({ id: 'MenuLayoutResponse' });
 
@@ -231,7 +234,7 @@ export const MenuLayoutImportRequest = z
 
 export const MenuLayoutImportResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: what is not imported is named in `warnings`.'),
     imported_rows: z.int().describe('Number of rows in the import, skipped ones included.'),
     imported_buttons: z.int().describe('Number of buttons in the import, skipped ones included.'),
     warnings: z.string().array().default([]).describe('What was skipped or looks wrong; empty for nothing.'),

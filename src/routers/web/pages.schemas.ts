@@ -76,9 +76,9 @@ export const FaqPageResponse = z
       .default([])
       .describe('The content in parts of at most 3500 characters, for messages of the chat; empty for a blank content.'),
     display_order: z.int().describe('Place in the list; of equal numbers the lower id comes first.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether users see the question while the questions of its language are switched on.'),
     created_at: Timestamp.describe('When the question was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the question, its answer, its place or its state was last changed (UTC).'),
   })
   .meta({ id: 'FaqPageResponse' });
 

@@ -94,7 +94,7 @@ const DevicePath = AdminUserPath.extend({ hwid: z.string().describe('Hardware id
 
 const DeleteDeviceResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Whether the panel deleted the device; otherwise `message` has the reason of the panel.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     deleted_hwid: z.string().nullish().describe('Hardware id of the removed device; null when none was removed.'),
   })

@@ -32,7 +32,7 @@ const DeleteUserInput = withBody(AdminUserPath, DeleteUserRequest);
 
 const DeleteUserResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a refused or failed deletion is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'DeleteUserResponse' });
@@ -48,7 +48,7 @@ const FullDeleteUserInput = withBody(AdminUserPath, FullDeleteUserRequest);
 
 const FullDeleteUserResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Whether the account was deleted; otherwise nothing was changed in the service.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     deleted_from_bot: z.boolean().default(false).describe('Whether the account was deleted in the service.'),
     deleted_from_panel: z.boolean().default(false).describe('Whether the user was deleted or disabled in the panel.'),
@@ -98,7 +98,9 @@ const DisableUserInput = withBody(AdminUserPath, DisableUserRequest);
 
 const DisableUserResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe('Always true: a refused call is answered with an error status, a failure in the panel stands in `panel_error`.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     subscription_deactivated: z.boolean().default(false).describe('Whether a subscription was switched off.'),
     panel_deactivated: z.boolean().default(false).describe('Whether the user was disabled in the panel.'),
