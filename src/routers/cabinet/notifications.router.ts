@@ -47,7 +47,7 @@ const NotificationSettingsUpdate = z
     balance_low_enabled: z.boolean().nullish().describe('Warnings of a low balance.'),
     balance_low_threshold: z.int().min(0).nullish().describe('Balance below which a warning is sent, kopeks.'),
     news_enabled: z.boolean().nullish().describe('News of the service.'),
-    promo_offers_enabled: z.boolean().nullish().describe('Personal offers.'),
+    promo_offers_enabled: z.boolean().nullish().describe('Personal offers; null leaves it unchanged.'),
   })
   .meta({ id: 'NotificationSettingsUpdate' });
 
