@@ -48,7 +48,7 @@ const UnreadCountResponse = z
 
 const NotificationsMarkedResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true, also when there was nothing to mark.'),
     marked_count: z.int().describe('Number of notifications that were marked.'),
   })
   .meta({ id: 'NotificationsMarkedResponse' });

@@ -30,10 +30,7 @@ const SubOptions = z.record(z.string(), z.boolean()).superRefine((options, ctx) 
 
 const PaymentMethodConfigUpdateRequest = z
   .object({
-    is_enabled: z
-      .boolean()
-      .nullish()
-      .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+    is_enabled: z.boolean().nullish().describe('Whether users are offered the method; null leaves it unchanged.'),
     display_name: z
       .string()
       .nullish()
@@ -48,26 +45,28 @@ const PaymentMethodConfigUpdateRequest = z
       .regex(/^(all|messenger|email)$/)
       .nullish()
       .describe(
-        'Who is offered the method: `all`, `messenger` (users with a messenger account) or `email` (users with an e-mail address).',
+        'Who is offered the method: `all`, `messenger` (users with a messenger account) or `email` (users with an e-mail address); null leaves it unchanged.',
       ),
     first_topup_filter: z
       .string()
       .regex(/^(any|yes|no)$/)
       .nullish()
       .describe(
-        '`any`, `yes` (only users without a completed top-up) or `no` (only users with one). It counts for top-ups of the balance.',
+        '`any`, `yes` (only users without a completed top-up) or `no` (only users with one); null leaves it unchanged. It counts for top-ups of the balance.',
       ),
     promo_group_filter_mode: z
       .string()
       .regex(/^(all|selected)$/)
       .nullish()
-      .describe('`all`, or `selected`: only members of `allowed_promo_group_ids`, where that is not empty.'),
+      .describe(
+        '`all`, or `selected`: only members of `allowed_promo_group_ids`, where that is not empty. Null leaves it unchanged.',
+      ),
     allowed_promo_group_ids: z
       .int()
       .array()
       .nullish()
       .describe(
-        'Ids of promo groups for the mode `selected`. In a request they replace the stored ones, and unknown ids are ignored.',
+        'Ids of promo groups for the mode `selected`. They replace the stored ones, and unknown ids are ignored; null leaves them unchanged.',
       ),
     reset_display_name: z
       .boolean()
@@ -99,7 +98,9 @@ const PaymentMethodConfigResponse = z
   .object({
     method_id: z.string().describe('Id of the payment method.'),
     sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
-    is_enabled: z.boolean().describe('Whether it is switched on.'),
+    is_enabled: z
+      .boolean()
+      .describe('Whether users are offered the method; while its provider is not configured they never are.'),
     display_name: z.string().nullish().describe('Name shown to users; null where the original name is shown.'),
     default_display_name: z
       .string()
@@ -141,7 +142,7 @@ const PaymentMethodConfigResponse = z
     created_at: Timestamp.nullish().describe(
       'When the settings of the method were first saved (UTC); null while they never were.',
     ),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the settings of the method or its place were last changed (UTC).'),
   })
   .meta({ id: 'PaymentMethodConfigResponse' });
 

@@ -33,7 +33,7 @@ const PolicyResponse = z
     conditions: FreeForm.default({}).describe('When the policy applies: `time_range`, `ip_whitelist`; empty for always.'),
     resource: z.string().describe('Pattern of the section, for example `users` or `*`.'),
     actions: z.string().array().default([]).describe('Patterns of actions, for example `read` or `*`.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the policy is evaluated; an inactive one denies nothing.'),
     created_by: z
       .int()
       .nullish()
@@ -66,14 +66,31 @@ const PolicyUpdateRequest = z
     name: z.string().min(1).max(200).nullish().describe('New name of the policy, 1 to 200 characters; null leaves it unchanged.'),
     description: z.string().nullish().describe('New purpose of the policy; null removes it.'),
     role_id: z.int().nullish().describe('Id of the role; null for every role.'),
-    priority: z.int().min(0).max(1000).nullish().describe('Rank; the highest decides where several apply.'),
-    effect: Effect.nullish().describe('`allow` or `deny`. The first policy that denies decides.'),
+    priority: z
+      .int()
+      .min(0)
+      .max(1000)
+      .nullish()
+      .describe('Rank; the highest decides where several apply. Null leaves it unchanged.'),
+    effect: Effect.nullish().describe('`allow` or `deny`. The first policy that denies decides. Null leaves it unchanged.'),
     conditions: FreeForm.nullish().describe(
       'When the policy applies: `time_range`, `ip_whitelist`; empty for always, null unchanged.',
     ),
-    resource: z.string().min(1).max(100).nullish().describe('Pattern of the section, for example `users` or `*`.'),
-    actions: z.string().array().nullish().describe('Patterns of actions, for example `read` or `*`.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    resource: z
+      .string()
+      .min(1)
+      .max(100)
+      .nullish()
+      .describe('Pattern of the section, for example `users` or `*`; null leaves it unchanged.'),
+    actions: z
+      .string()
+      .array()
+      .nullish()
+      .describe('Patterns of actions, for example `read` or `*`; they replace the stored ones, null leaves them unchanged.'),
+    is_active: z
+      .boolean()
+      .nullish()
+      .describe('Whether the policy is evaluated; an inactive one denies nothing, null leaves it unchanged.'),
   })
   .meta({ id: 'PolicyUpdateRequest', example: { name: 'Office hours', priority: 10, is_active: true } });
 

@@ -59,7 +59,9 @@ const UserRoleResponse = z
     assigned_by: z.int().nullish().describe('Internal id of the user who assigned the role; null for the service itself.'),
     assigned_at: Timestamp.nullish().describe('When the role was assigned (UTC); null when unknown.'),
     expires_at: Timestamp.nullish().describe('When the assignment ends (UTC); null for an assignment without end.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .describe('Always true: assignments that were withdrawn are not returned. One past `expires_at` gives no permissions.'),
   })
   .meta({ id: 'UserRoleResponse' });
 
@@ -73,7 +75,9 @@ const RoleResponse = z
     color: z.string().nullish().describe('Colour as `#RRGGBB`; null when none is set.'),
     icon: z.string().nullish().describe('Emoji or icon name; null or empty when there is none.'),
     is_system: z.boolean().describe('Whether the role belongs to the service and cannot be deleted.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .describe('Whether the role gives its permissions; an inactive one keeps its users and gives them nothing.'),
     user_count: z.int().default(0).describe('Number of users with the role.'),
     created_at: Timestamp.nullish().describe('When the role was created (UTC).'),
   })
@@ -113,11 +117,20 @@ const RoleUpdateRequest = z
       .min(0)
       .max(998)
       .nullish()
-      .describe('Rank of the role. A role can be managed only by administrators above its level.'),
-    permissions: z.string().array().nullish().describe('Patterns of permissions: `section:action`, `section:*` or `*:*`.'),
+      .describe('Rank of the role; null leaves it unchanged. A role can be managed only by administrators above its level.'),
+    permissions: z
+      .string()
+      .array()
+      .nullish()
+      .describe(
+        'Patterns of permissions: `section:action`, `section:*` or `*:*`. They replace the stored ones; null leaves them unchanged.',
+      ),
     color: z.string().max(7).nullish().describe('Colour as `#RRGGBB`; null when none is set.'),
     icon: z.string().max(50).nullish().describe('Emoji or icon name; null or empty when there is none.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .nullish()
+      .describe('Whether the role gives its permissions to its users; null leaves it unchanged. Fixed for a system role.'),
   })
   .meta({ id: 'RoleUpdateRequest', example: { name: 'Support', permissions: ['tickets:read'], is_active: true } });
 

@@ -87,7 +87,7 @@ const ServerDetailResponse = z
     active_subscriptions: z.int().describe('Number of subscriptions with access.'),
     tariffs_using: z.string().array().describe('Names of the tariffs that contain the server.'),
     created_at: Timestamp.describe('When the server was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the server was last changed (UTC).'),
   })
   .meta({ id: 'ServerDetailResponse' });
 

@@ -192,7 +192,7 @@ const TopCampaignItem = z
     name: z.string().describe('Name of the campaign.'),
     start_parameter: z.string().describe('Part of the links that marks the campaign.'),
     bonus_type: z.string().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the link of the campaign still registers users for it.'),
     registrations: z.int().describe('Number of users who registered through the campaign.'),
     conversions: z.int().describe('Registrants with a completed payment for a subscription or a change from trial to paid.'),
     conversion_rate: z.number().describe('Registrants who paid in percent of all, one decimal; 0 for none.'),

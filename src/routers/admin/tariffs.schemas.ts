@@ -122,15 +122,27 @@ export const TariffCreateRequest = z
 export const TariffUpdateRequest = z
   .object({
     name: z.string().min(1).max(255).nullish().describe('New name of the tariff, 1 to 255 characters; null leaves it unchanged.'),
-    description: z.string().nullish().describe('New text about the tariff.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    allow_traffic_topup: z.boolean().nullish().describe('Whether traffic can be bought on top; applies in classic mode.'),
+    description: z.string().nullish().describe('New text about the tariff; null leaves it unchanged.'),
+    is_active: z
+      .boolean()
+      .nullish()
+      .describe('Whether the tariff is on sale; null leaves it unchanged. Subscriptions that have it keep it.'),
+    allow_traffic_topup: z
+      .boolean()
+      .nullish()
+      .describe('Whether traffic can be bought on top; applies in classic mode. Null leaves it unchanged.'),
     traffic_topup_enabled: z
       .boolean()
       .nullish()
-      .describe('Whether traffic packages of the tariff can be bought; applies in tariffs mode.'),
-    traffic_topup_packages: Packages.nullish().describe('Traffic packages: GB (as text) to price in kopeks.'),
-    max_topup_traffic_gb: z.int().min(0).nullish().describe('Maximum of the limit after purchases in GB; 0 for none.'),
+      .describe('Whether traffic packages of the tariff can be bought; applies in tariffs mode. Null leaves it unchanged.'),
+    traffic_topup_packages: Packages.nullish().describe(
+      'Traffic packages: GB (as text) to price in kopeks. They replace the stored ones; null leaves them unchanged.',
+    ),
+    max_topup_traffic_gb: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Maximum of the limit after purchases in GB; 0 for none, null leaves it unchanged.'),
     traffic_limit_gb: z
       .int()
       .min(0)
@@ -147,11 +159,24 @@ export const TariffUpdateRequest = z
       .nullish()
       .describe('Price of one more device for 30 days in kopeks; null for the price in the settings, 0 when none can be bought.'),
     max_device_limit: z.int().min(1).nullish().describe('Greatest number of devices; null for no cap.'),
-    tier_level: z.int().min(1).max(10).nullish().describe('Class of the tariff, 1 to 10, for display only.'),
-    display_order: z.int().min(0).nullish().describe('Place in the list; smaller numbers come first.'),
-    period_prices: PeriodPrice.array().nullish().describe('Periods on sale with their prices.'),
-    allowed_squads: z.string().array().nullish().describe('UUIDs of the servers of the tariff; empty for all available servers.'),
-    server_traffic_limits: ServerTrafficLimits.nullish().describe('Limits of single servers: UUID to limit.'),
+    tier_level: z
+      .int()
+      .min(1)
+      .max(10)
+      .nullish()
+      .describe('Class of the tariff, 1 to 10, for display only; null leaves it unchanged.'),
+    display_order: z.int().min(0).nullish().describe('Place in the list; smaller numbers come first. Null leaves it unchanged.'),
+    period_prices: PeriodPrice.array()
+      .nullish()
+      .describe('Periods on sale with their prices. They replace the stored ones; null leaves them unchanged.'),
+    allowed_squads: z
+      .string()
+      .array()
+      .nullish()
+      .describe('UUIDs of the servers of the tariff; empty for all available servers, null leaves them unchanged.'),
+    server_traffic_limits: ServerTrafficLimits.nullish().describe(
+      'Limits of single servers: UUID to limit. They replace the stored ones; null leaves them unchanged.',
+    ),
     promo_group_ids: z
       .int()
       .array()
@@ -160,18 +185,26 @@ export const TariffUpdateRequest = z
     custom_days_enabled: z
       .boolean()
       .nullish()
-      .describe('Whether any number of days between `min_days` and `max_days` can be bought.'),
-    price_per_day_kopeks: z.int().min(0).nullish().describe('Price of one day of a free choice of days, kopeks.'),
-    min_days: z.int().min(1).nullish().describe('Smallest number of days of a free choice.'),
-    max_days: z.int().min(1).nullish().describe('Greatest number of days of a free choice.'),
+      .describe('Whether any number of days between `min_days` and `max_days` can be bought; null leaves it unchanged.'),
+    price_per_day_kopeks: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Price of one day of a free choice of days, kopeks; null leaves it unchanged.'),
+    min_days: z.int().min(1).nullish().describe('Smallest number of days of a free choice; null leaves it unchanged.'),
+    max_days: z.int().min(1).nullish().describe('Greatest number of days of a free choice; null leaves it unchanged.'),
     custom_traffic_enabled: z
       .boolean()
       .nullish()
-      .describe('Whether any traffic between `min_traffic_gb` and `max_traffic_gb` can be chosen.'),
-    traffic_price_per_gb_kopeks: z.int().min(0).nullish().describe('Price of one GB of freely chosen traffic, kopeks.'),
-    min_traffic_gb: z.int().min(1).nullish().describe('Smallest traffic of a free choice, GB.'),
-    max_traffic_gb: z.int().min(1).nullish().describe('Greatest traffic of a free choice, GB.'),
-    is_daily: z.boolean().nullish().describe('Whether the tariff is charged by the day.'),
+      .describe('Whether any traffic between `min_traffic_gb` and `max_traffic_gb` can be chosen; null leaves it unchanged.'),
+    traffic_price_per_gb_kopeks: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Price of one GB of freely chosen traffic, kopeks; null leaves it unchanged.'),
+    min_traffic_gb: z.int().min(1).nullish().describe('Smallest traffic of a free choice, GB; null leaves it unchanged.'),
+    max_traffic_gb: z.int().min(1).nullish().describe('Greatest traffic of a free choice, GB; null leaves it unchanged.'),
+    is_daily: z.boolean().nullish().describe('Whether the tariff is charged by the day; null leaves it unchanged.'),
     daily_price_kopeks: z
       .int()
       .min(0)
@@ -186,7 +219,7 @@ export const TariffUpdateRequest = z
     external_squad_uuid: ExternalSquadUuid.nullish().describe(
       'UUID of the external squad of the panel; null for none. In an update an explicit null clears it.',
     ),
-    show_in_gift: z.boolean().nullish().describe('Whether the tariff can be bought as a gift.'),
+    show_in_gift: z.boolean().nullish().describe('Whether the tariff can be bought as a gift; null leaves it unchanged.'),
   })
   .meta({ id: 'TariffUpdateRequest', example: { name: 'Basic', period_prices: [{ days: 30, price_kopeks: 34900 }] } });
 
@@ -262,7 +295,7 @@ export const TariffDetailResponse = z
       .describe('UUID of the external squad of the panel; null for none. In an update an explicit null clears it.'),
     show_in_gift: z.boolean().describe('Whether the tariff can be bought as a gift.'),
     created_at: Timestamp.describe('When the tariff was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the tariff was last changed (UTC).'),
   })
   .meta({ id: 'TariffDetailResponse' });
 

@@ -59,7 +59,11 @@ const SyncMode = VpnPanelSyncFromPanelRequest.extend({}).meta({ id: 'SyncMode' }
 
 const SyncResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'False for a run that failed or was refused; a failed run from the panel is true and counts in `errors`. For the automatic synchronisation: false when the environment overrides the setting.',
+      ),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     data: FreeForm.nullish().describe(
       'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',

@@ -159,7 +159,11 @@ const SquadActionRequest = VpnPanelSquadActionRequest.extend({}).meta({
 
 const SquadOperationResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'Whether the panel carried it out. Only an action can be answered with false, with the reason in `message`; other failures have an error status.',
+      ),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
     data: FreeForm.nullish().describe(
       'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',

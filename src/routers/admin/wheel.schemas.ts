@@ -27,7 +27,7 @@ export const WheelPrizeAdminResponse = z
       .number()
       .nullish()
       .describe('Fixed probability, 0 to 1; null or 0 to compute it from the return to player.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the prize is on the wheel and can be won.'),
     promo_balance_bonus_kopeks: z.int().default(0).describe('Balance bonus of the promo code that is won, kopeks.'),
     promo_subscription_days: z
       .int()
@@ -35,7 +35,7 @@ export const WheelPrizeAdminResponse = z
       .describe('Subscription days of the promo code that is won; above 0 they take precedence.'),
     promo_traffic_gb: z.int().default(0).describe('Traffic of the promo code that is won, GB. Stored, without effect.'),
     created_at: Timestamp.nullish().describe('When the prize of the wheel was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the prize was last changed (UTC).'),
   })
   .meta({ id: 'WheelPrizeAdminResponse' });
 
@@ -70,10 +70,7 @@ export const AdminWheelConfigResponse = z
 
 export const UpdateWheelConfigRequest = z
   .object({
-    is_enabled: z
-      .boolean()
-      .nullish()
-      .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+    is_enabled: z.boolean().nullish().describe('Whether users can spin the wheel; null leaves it unchanged.'),
     name: z
       .string()
       .min(1)
@@ -167,8 +164,14 @@ export const CreatePrizeRequest = z
 
 export const UpdatePrizeRequest = z
   .object({
-    prize_type: PrizeTypeName.nullish().describe('`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`.'),
-    prize_value: z.int().min(0).nullish().describe('Size of the prize: days, kopeks or GB, by its type.'),
+    prize_type: PrizeTypeName.nullish().describe(
+      '`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`; null leaves it unchanged.',
+    ),
+    prize_value: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Size of the prize: days, kopeks or GB, by its type. Null leaves it unchanged.'),
     display_name: z.string().min(1).max(100).nullish().describe('Name shown to users; null where the original name is shown.'),
     emoji: z.string().max(10).nullish().describe('Emoji shown beside the name; null when there is none.'),
     color: Color.nullish().describe('Colour as `#RRGGBB`; null when none is set.'),
@@ -177,23 +180,31 @@ export const UpdatePrizeRequest = z
       .min(0)
       .nullish()
       .describe(
-        'Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given.',
+        'Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given. Null leaves it unchanged.',
       ),
-    sort_order: z.int().min(0).nullish().describe('Place in the list; smaller numbers come first.'),
+    sort_order: z.int().min(0).nullish().describe('Place in the list; smaller numbers come first. Null leaves it unchanged.'),
     manual_probability: z
       .number()
       .min(0)
       .max(1)
       .nullish()
       .describe('Fixed probability, 0 to 1; null or 0 to compute it from the return to player.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    promo_balance_bonus_kopeks: z.int().min(0).nullish().describe('Balance bonus of the promo code that is won, kopeks.'),
+    is_active: z.boolean().nullish().describe('Whether the prize can be won; null leaves it unchanged.'),
+    promo_balance_bonus_kopeks: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Balance bonus of the promo code that is won, kopeks; null leaves it unchanged.'),
     promo_subscription_days: z
       .int()
       .min(0)
       .nullish()
-      .describe('Subscription days of the promo code that is won; above 0 they take precedence.'),
-    promo_traffic_gb: z.int().min(0).nullish().describe('Traffic of the promo code that is won, GB. Stored, without effect.'),
+      .describe('Subscription days of the promo code that is won; above 0 they take precedence. Null leaves them unchanged.'),
+    promo_traffic_gb: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Traffic of the promo code that is won, GB. Stored, without effect. Null leaves it unchanged.'),
   })
   .meta({ id: 'UpdatePrizeRequest', example: { display_name: '50 ₽', color: '#3B82F6', manual_probability: 0.25 } });
 

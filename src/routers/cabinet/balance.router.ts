@@ -198,7 +198,7 @@ const SavedCardsListResponse = z
 
 const SavedCardUnlinkedResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: an unknown card is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'SavedCardUnlinkedResponse' });

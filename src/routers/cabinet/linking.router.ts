@@ -66,7 +66,7 @@ const LinkCallbackResponse = z
   .meta({ id: 'LinkCallbackResponse' });
 
 const UnlinkResponse = z
-  .object({ success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.') })
+  .object({ success: z.boolean().describe('Always true: a provider that cannot be unlinked is answered with an error status.') })
   .meta({ id: 'UnlinkResponse' });
 
 const WIDGET_FIELDS = ['id', 'first_name', 'last_name', 'username', 'photo_url', 'auth_date', 'hash'] as const;
@@ -115,6 +115,9 @@ const ServerCompleteRequest = ProviderCallback.extend({
 });
 
 const ServerCompleteResponse = LinkCallbackResponse.extend({
+  success: LinkCallbackResponse.shape.success.describe(
+    'Whether the provider is linked now; false where the accounts must be merged first.',
+  ),
   provider: z
     .string()
     .describe(

@@ -57,7 +57,7 @@ const NotificationSettingsUpdate = z
       .nullish()
       .describe('Balance below which a warning is sent, kopeks; null leaves it unchanged.'),
     news_enabled: z.boolean().nullish().describe('News of the service; null leaves it unchanged.'),
-    promo_offers_enabled: z.boolean().nullish().describe('Personal offers.'),
+    promo_offers_enabled: z.boolean().nullish().describe('Personal offers; null leaves it unchanged.'),
   })
   .meta({ id: 'NotificationSettingsUpdate' });
 

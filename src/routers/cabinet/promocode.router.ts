@@ -13,7 +13,7 @@ const PromocodeActivateRequest = z
 
 const PromocodeActivateResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a code that cannot be activated is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     balance_before: z.number().default(0).describe('Balance before the activation in rubles.'),
     balance_after: z.number().default(0).describe('Balance after the activation in rubles.'),
@@ -23,7 +23,7 @@ const PromocodeActivateResponse = z
 
 const PromocodeDeactivateResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: where there is no such discount, the answer has an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     deactivated_code: z.string().nullish().describe('Promo code that had given the discount; null when it came from elsewhere.'),
     discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),

@@ -34,7 +34,9 @@ import { toWire } from '../wire.ts';
 const TrafficPurchaseRequest = z
   .object({
     gb: z.int().min(0).max(100_000).describe('Size of the traffic package in GB; 0 is the unlimited package.'),
-    quote: GivenQuote,
+    quote: GivenQuote.describe(
+      'The `quote` of a preview, for `POST`: exactly its price is charged, or 409 `quote_changed` with a new quote; null or absent for the present price. Ignored where the package is replaced or saved.',
+    ),
   })
   .meta({ id: 'TrafficPurchaseRequest', example: { gb: 50 } });
 

@@ -63,6 +63,9 @@ export const TicketListResponse = z
 export const TicketDetailResponse = z
   .object({
     ...ticketFields,
+    updated_at: ticketFields.updated_at.describe(
+      'When the ticket was last changed (UTC): by a message, its status, its priority or a block of replies.',
+    ),
     is_reply_blocked: z.boolean().default(false).describe('Whether replies of the user are blocked now.'),
     messages: CabinetTicketsTicketMessageResponse.array().default([]).describe('Messages, oldest first. Empty in lists.'),
   })

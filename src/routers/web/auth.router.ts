@@ -28,9 +28,11 @@ const TokenResponse = z
     name: z.string().describe('Name of the API token, shown in lists and in the audit log.'),
     prefix: z.string().describe('First 8 characters of the token, to recognise it by.'),
     description: z.string().nullish().describe('What the token is for; null for nothing.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether requests with the token are accepted until `expires_at`; a revoked one is refused.'),
     created_at: Timestamp.describe('When the API token was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe(
+      'When the API token was last changed (UTC), for example revoked; uses do not count.',
+    ),
     expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
     last_used_at: Timestamp.nullish().describe('When the token was last used (UTC), to the minute; null when it never was.'),
     last_used_ip: z.string().nullish().describe('Address that last used the token; null when it was never used.'),

@@ -120,7 +120,12 @@ const UserMessageCreateRequest = z
       .describe(
         "Text in the messenger's HTML (`b`, `i`, `u`, `s`, `code`, `pre`, `a`, `blockquote`, spoilers and emoji of the messenger); escaped tags count as tags. At most 4096 characters without tags. Trimmed.",
       ),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether lists with `include_inactive` false contain the message. The service itself sends none of these messages.',
+      ),
     sort_order: z.int().min(0).default(0).describe('A number of your own; it orders nothing.'),
   })
   .meta({ id: 'UserMessageCreateRequest', example: { message_text: '<b>New servers</b> are online' } });
@@ -135,7 +140,10 @@ const UserMessageUpdateRequest = z
       .describe(
         "Text in the messenger's HTML (`b`, `i`, `u`, `s`, `code`, `pre`, `a`, `blockquote`, spoilers and emoji of the messenger); escaped tags count as tags. At most 4096 characters without tags. Null leaves it unchanged.",
       ),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .nullish()
+      .describe('Whether lists with `include_inactive` false contain the message; null leaves it unchanged.'),
     sort_order: z.int().min(0).nullish().describe('A number of your own; it orders nothing. Null leaves it unchanged.'),
   })
   .meta({ id: 'UserMessageUpdateRequest', example: { message_text: 'Servers in Amsterdam are back.', is_active: true } });
@@ -144,11 +152,15 @@ const UserMessageResponse = z
   .object({
     id: z.int().describe('Id of the message of the main menu.'),
     message_text: z.string().describe('Text of the message as it was written.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .describe(
+        'Whether lists with `include_inactive` false contain the message. The service itself sends none of these messages.',
+      ),
     sort_order: z.int().describe('A number of your own; it orders nothing.'),
     created_by: z.int().nullable().describe('Id of the user who wrote the message; null for one that came with an API token.'),
     created_at: Timestamp.describe('When the message of the main menu was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the message was last changed (UTC).'),
   })
   .meta({ id: 'UserMessageResponse' });
 

@@ -41,7 +41,7 @@ export const RichTextPageResponse = z
         'The content in parts of at most 3500 characters, for messages of the chat; empty for a blank content. Tags that are open where a part ends are closed there and opened again in the next one.',
       ),
     created_at: Timestamp.nullish().describe('When the page was first saved (UTC); null while it never was.'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the page was last saved (UTC); null while it never was.'),
   })
   .meta({ id: 'RichTextPageResponse' });
 
@@ -223,7 +223,7 @@ export const ServiceRulesResponse = z
     language: z.string().describe('Language of the rules.'),
     is_active: z.boolean().describe('Whether this version is in force.'),
     created_at: Timestamp.describe('When the version of the rules was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the version was last changed (UTC): saved, or replaced by another version.'),
   })
   .meta({ id: 'ServiceRulesResponse' });
 

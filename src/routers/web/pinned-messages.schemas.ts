@@ -75,9 +75,20 @@ export const pinnedChangeFields = {
   ...pinnedSettingsFields,
 };
 
+/** With the texts of this group. */
+const settingsFields = {
+  send_before_menu: pinnedSettingsFields.send_before_menu.describe(
+    'For a bot that shows a menu when a chat starts: whether its menu comes after this message, or before it; null leaves it unchanged. Such a bot reads it with `GET /pinned-messages/active`. The service shows no menu itself and delivers the message as soon as it receives the start, whatever this is.',
+  ),
+  send_on_every_start: pinnedSettingsFields.send_on_every_start.describe(
+    'Whether it is delivered at every start of the chat, or only to those who got another message last; null leaves it unchanged.',
+  ),
+};
+
 export const PinnedMessageUpdateRequest = z
   .object({
     ...pinnedChangeFields,
+    ...settingsFields,
     media: PinnedMessageMedia.nullish().describe('Another file in the place of the present one. Null leaves it unchanged.'),
   })
   .meta({
@@ -85,7 +96,7 @@ export const PinnedMessageUpdateRequest = z
     example: { content: '<b>Maintenance</b> tonight from 2 to 3.', send_before_menu: true },
   });
 
-export const PinnedMessageSettingsRequest = z.object(pinnedSettingsFields).meta({ id: 'PinnedMessageSettingsRequest' });
+export const PinnedMessageSettingsRequest = z.object(settingsFields).meta({ id: 'PinnedMessageSettingsRequest' });
 
 export const pinnedMessageFields = {
   id: z.int().describe('Id of the pinned message.'),
@@ -106,7 +117,14 @@ export const pinnedMessageFields = {
   updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 };
 
-export const PinnedMessageResponse = z.object(pinnedMessageFields).meta({ id: 'PinnedMessageResponse' });
+export const PinnedMessageResponse = z
+  .object({
+    ...pinnedMessageFields,
+    updated_at: pinnedMessageFields.updated_at.describe(
+      'When the pinned message was last changed (UTC); its replacement by another one does not count.',
+    ),
+  })
+  .meta({ id: 'PinnedMessageResponse' });
 
 export const PinnedMessageListResponse = z
   .object({

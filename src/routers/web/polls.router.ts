@@ -97,7 +97,7 @@ const head = {
 };
 const dates = {
   created_at: Timestamp.describe('When the poll was created (UTC).'),
-  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+  updated_at: Timestamp.describe('The same as `created_at`: a poll cannot be changed.'),
 };
 
 const PollSummaryResponse = z

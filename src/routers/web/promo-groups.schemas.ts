@@ -87,7 +87,9 @@ export const PROMO_GROUP_EXAMPLE = {
   is_default: false,
 };
 
-export const PromoGroupResponse = PromoGroupFields.meta({ id: 'PromoGroupResponse' });
+export const PromoGroupResponse = PromoGroupFields.extend({
+  updated_at: PromoGroupFields.shape.updated_at.describe('When the promo group was last changed (UTC).'),
+}).meta({ id: 'PromoGroupResponse' });
 
 export const PromoGroupListResponse = z
   .object({
@@ -103,7 +105,19 @@ export const PromoGroupCreateRequest = PromoGroupCreateFields.meta({
   example: PROMO_GROUP_EXAMPLE,
 });
 
-export const PromoGroupUpdateRequest = PromoGroupUpdateFields.meta({
+const changeable = PromoGroupUpdateFields.shape;
+
+export const PromoGroupUpdateRequest = PromoGroupUpdateFields.extend({
+  period_discounts: changeable.period_discounts.describe(
+    'Discounts on periods: length in days (as text) to percent. They replace the stored ones; null leaves them unchanged.',
+  ),
+  apply_discounts_to_addons: changeable.apply_discounts_to_addons.describe(
+    'Whether traffic, devices and servers bought in mid-period are discounted too; null leaves it unchanged.',
+  ),
+  is_default: changeable.is_default.describe(
+    'Whether it is the default group. Exactly one group is: false makes another one the default; null leaves it unchanged.',
+  ),
+}).meta({
   id: 'PromoGroupUpdateRequest',
   example: PROMO_GROUP_EXAMPLE,
 });

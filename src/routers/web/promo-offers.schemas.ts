@@ -44,11 +44,11 @@ export const PromoOfferResponse = z
     bonus_amount_kopeks: z.int().describe('Amount in kopeks for display; it is not credited.'),
     expires_at: Timestamp.describe('When it stops being valid (UTC).'),
     claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the offer is open: false once it was claimed or has expired.'),
     effect_type: z.string().describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
     extra_data: FreeForm.default({}).describe('Further values as free-form object.'),
     created_at: Timestamp.describe('When the promo offer was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the offer was last replaced, claimed or ended (UTC).'),
     user: PromoOfferUserInfo.nullish().describe('The user; null when the account no longer exists.'),
     subscription: PromoOfferSubscriptionInfo.nullish().describe('The subscription; null when there is none.'),
   })
@@ -157,7 +157,11 @@ export const OfferLogOfferFields = z.object({
   is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
 });
 
-const PromoOfferLogOfferInfo = OfferLogOfferFields.meta({ id: 'PromoOfferLogOfferInfo' });
+const PromoOfferLogOfferInfo = OfferLogOfferFields.extend({
+  is_active: OfferLogOfferFields.shape.is_active.describe(
+    'Whether the offer is still open: false once it was claimed or has expired.',
+  ),
+}).meta({ id: 'PromoOfferLogOfferInfo' });
 
 export const OfferLogFields = z.object({
   id: z.int().describe('Id of the event of the offer.'),
@@ -204,9 +208,12 @@ export const OfferTemplateFields = z.object({
 });
 
 export const PromoOfferTemplateResponse = OfferTemplateFields.extend({
+  is_active: OfferTemplateFields.shape.is_active.describe(
+    'A mark for administrators: the service uses inactive templates like active ones.',
+  ),
   test_squad_uuids: z.string().array().describe('UUIDs of the servers of test access.'),
   created_at: Timestamp.describe('When the template of the offer was created (UTC).'),
-  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+  updated_at: Timestamp.describe('When the template was last changed (UTC).'),
 }).meta({ id: 'PromoOfferTemplateResponse' });
 
 export const PromoOfferTemplateListResponse = z
@@ -228,7 +235,19 @@ export const OfferTemplateUpdateFields = z.object({
 
 export const TEMPLATE_EXAMPLE = { valid_hours: 48, discount_percent: 20, is_active: true };
 
-export const PromoOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({}).meta({
+const changeable = OfferTemplateUpdateFields.shape;
+
+export const PromoOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({
+  message_text: changeable.message_text.describe('New text of the message; null leaves it unchanged.'),
+  valid_hours: changeable.valid_hours.describe('Hours in which the offer can be claimed; null leaves them unchanged.'),
+  bonus_amount_kopeks: changeable.bonus_amount_kopeks.describe(
+    'Amount in kopeks for display; it is not credited. Null leaves it unchanged.',
+  ),
+  test_squad_uuids: changeable.test_squad_uuids.describe(
+    'UUIDs of the servers of test access. They replace the stored ones; null leaves them unchanged.',
+  ),
+  is_active: changeable.is_active.describe('A mark for administrators, without effect in the service; null leaves it unchanged.'),
+}).meta({
   id: 'PromoOfferTemplateUpdateRequest',
   example: TEMPLATE_EXAMPLE,
 });

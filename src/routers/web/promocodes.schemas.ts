@@ -32,7 +32,7 @@ export const PromoCodeResponse = z
     max_uses: z.int().describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
     current_uses: z.int().describe('Number of uses of the code.'),
     uses_left: z.int().describe('How often the code can still be used.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().describe('Whether the code can be activated within its dates and uses; an inactive one is refused.'),
     is_valid: z.boolean().describe('Whether the code can be used now: active, within its dates, with uses left.'),
     valid_from: Timestamp.describe('Start of validity (UTC).'),
     valid_until: Timestamp.nullish().describe('End of validity (UTC); null for no end.'),
@@ -41,7 +41,7 @@ export const PromoCodeResponse = z
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
     created_at: Timestamp.describe('When the promo code was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the promo code was last changed (UTC); uses do not count.'),
   })
   .meta({ id: 'PromoCodeResponse' });
 
@@ -103,7 +103,7 @@ export const PromoCodeCreateRequest = z
       .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
     valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
     valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().default(true).describe('Whether the code can be activated as soon as it is valid.'),
     created_by: z.int().nullish().describe('Internal id of the user to record as creator; null for none.'),
   })
   .meta({ id: 'PromoCodeCreateRequest', example: PROMOCODE_EXAMPLE });
@@ -117,20 +117,24 @@ export const PromoCodeUpdateRequest = z
     balance_bonus_kopeks: z
       .int()
       .nullish()
-      .describe('Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100.'),
+      .describe(
+        'Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100. Null leaves it unchanged.',
+      ),
     subscription_days: z
       .int()
       .nullish()
       .describe(
-        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase.',
+        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase. Null leaves it unchanged.',
       ),
     max_uses: z
       .int()
       .min(0)
       .nullish()
-      .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
+      .describe(
+        'How often the code can be used, not less than its present uses; 0 for unlimited, which is answered as 999999. Null leaves it unchanged.',
+      ),
     valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
     valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().nullish().describe('Whether the code can be activated; null leaves it unchanged.'),
   })
   .meta({ id: 'PromoCodeUpdateRequest', example: PROMOCODE_EXAMPLE });

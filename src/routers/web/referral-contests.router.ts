@@ -55,7 +55,7 @@ const contest = {
     .nullish()
     .describe('Times `HH:MM` of several summaries, separated by commas; the first replaces `daily_summary_time`. Null for one.'),
   timezone: z.string().describe('Name of a time zone, for example `Europe/Moscow`.'),
-  is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+  is_active: z.boolean().describe('Whether the contest scores referrals and sends summaries; the final summary makes it false.'),
   last_daily_summary_date: z
     .string()
     .meta({ format: 'date' })
@@ -65,7 +65,7 @@ const contest = {
   final_summary_sent: z.boolean().describe('Whether the final summary was sent.'),
   created_by: z.int().nullish().describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
   created_at: Timestamp.describe('When the contest was created (UTC).'),
-  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+  updated_at: Timestamp.describe('When the contest was last changed (UTC).'),
 };
 
 const ReferralContestResponse = z.object(contest).meta({ id: 'ReferralContestResponse' });
@@ -106,7 +106,7 @@ const ReferralContestCreateRequest = z
         'Times `HH:MM` of several summaries, separated by commas; the first replaces `daily_summary_time`. Null for one.',
       ),
     timezone: z.string().default('UTC').describe('Name of a time zone, for example `Europe/Moscow`.'),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z.boolean().default(true).describe('Whether the contest scores referrals and sends summaries from its start on.'),
     created_by: z
       .int()
       .nullish()
@@ -153,7 +153,7 @@ const ReferralContestDetailResponse = z
 const ReferralContestUpdateRequest = z
   .object({
     title: z.string().nullish().describe('New title of the contest; null leaves it unchanged.'),
-    description: z.string().nullish().describe('New text about the contest.'),
+    description: z.string().nullish().describe('New text about the contest; null leaves it unchanged.'),
     prize_text: z
       .string()
       .nullish()
@@ -163,22 +163,30 @@ const ReferralContestUpdateRequest = z
       .min(1)
       .nullish()
       .describe(
-        '`referral_paid` scores payments of referrals, `referral_registered` their registrations; other types score nothing.',
+        '`referral_paid` scores payments of referrals, `referral_registered` their registrations; other types score nothing. Null leaves it unchanged.',
       ),
-    start_at: TimestampInput.nullish().describe('When the contest begins. In a request without a zone: in `timezone`.'),
-    end_at: TimestampInput.nullish().describe(
-      'When the contest ends. In a request without a zone: in `timezone`. 00:00:00 UTC means the end of that day.',
+    start_at: TimestampInput.nullish().describe(
+      'When the contest begins; null leaves it unchanged. Without a zone: in `timezone`.',
     ),
-    daily_summary_time: TimeInput.nullish().describe('Time of day of the summary, in `timezone`.'),
+    end_at: TimestampInput.nullish().describe(
+      'When the contest ends; null leaves it unchanged. Without a zone: in `timezone`. 00:00:00 UTC means the end of that day.',
+    ),
+    daily_summary_time: TimeInput.nullish().describe('Time of day of the summary, in `timezone`; null leaves it unchanged.'),
     daily_summary_times: z
       .string()
       .nullish()
       .describe(
         'Times `HH:MM` of several summaries, separated by commas; the first replaces `daily_summary_time`. Null for one.',
       ),
-    timezone: z.string().nullish().describe('Name of a time zone, for example `Europe/Moscow`.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    final_summary_sent: z.boolean().nullish().describe('Whether the final summary was sent.'),
+    timezone: z.string().nullish().describe('Name of a time zone, for example `Europe/Moscow`; null leaves it unchanged.'),
+    is_active: z
+      .boolean()
+      .nullish()
+      .describe('Whether the contest scores referrals and sends summaries; null leaves it unchanged.'),
+    final_summary_sent: z
+      .boolean()
+      .nullish()
+      .describe('Whether the final summary was sent; after it no summary follows. Null leaves it unchanged.'),
     created_by: z
       .int()
       .nullish()

@@ -58,7 +58,7 @@ const ServerResponse = z
     maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
     currentUsers: z.int().describe('Number of users counted at the last count.'),
     createdAt: Timestamp.nullish().describe('When the record was created (UTC); null when unknown.'),
-    updatedAt: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updatedAt: Timestamp.nullish().describe('When the server was last changed (UTC).'),
     promoGroups: PromoGroupSummary.array().describe('Promo groups whose members may use the server.'),
   })
   .meta({ id: 'ServerResponse' });
@@ -107,7 +107,7 @@ const ServerUpdateRequest = z
     originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
     countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
     priceKopeks: z.int().nullish().describe('Price of 30 days in kopeks; null leaves it unchanged.'),
-    description: z.string().nullish().describe('New text about the server.'),
+    description: z.string().nullish().describe('New text about the server; null removes it, absent leaves it unchanged.'),
     maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
     isAvailable: z.boolean().nullish().describe('Whether the server is on sale; null in an update leaves it unchanged.'),
     isTrialEligible: z.boolean().nullish().describe('Whether trials may use the server; null in an update leaves it unchanged.'),
@@ -136,7 +136,7 @@ const ServerStatisticsResponse = z
 
 const ServerDeleteResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a server that subscriptions use is answered with an error status and stays.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'ServerDeleteResponse' });

@@ -70,7 +70,7 @@ const SubscriptionResponse = z
       .default([])
       .describe('UUIDs of the servers (internal squads of the panel) of the subscription.'),
     created_at: Timestamp.nullish().describe('When the subscription was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the subscription was last changed (UTC).'),
   })
   .meta({ id: 'SubscriptionResponse' });
 

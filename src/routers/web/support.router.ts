@@ -61,7 +61,9 @@ const TicketResponse = z
       ),
     priority: z.string().describe('`low`, `normal`, `high` or `urgent`.'),
     created_at: Timestamp.describe('When the ticket was opened (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe(
+      'When the ticket was last changed (UTC): by a message, its status, its priority or a block of replies.',
+    ),
     closed_at: Timestamp.nullish().describe('When the ticket was closed (UTC); null while it is not.'),
     user_reply_block_permanent: z.boolean().describe('Whether replies of the user are blocked permanently.'),
     user_reply_block_until: Timestamp.nullish().describe('End of a temporary block of replies (UTC); null for none.'),

@@ -78,7 +78,7 @@ export const UserResponse = z
     has_had_paid_subscription: z.boolean().describe('Whether the user ever paid for a subscription.'),
     has_made_first_topup: z.boolean().describe('Whether the user ever topped up the balance.'),
     created_at: Timestamp.describe('When the account was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the account was last changed (UTC).'),
     last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
     promo_group: PromoGroupSummary.nullish().describe('Primary promo group of the user; null for none.'),
     subscription: SubscriptionSummary.nullish().describe('The subscription; null when there is none.'),
@@ -114,7 +114,7 @@ export const UserUpdateRequest = z
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
-    language: z.string().nullish().describe('Two-letter language code, for example `ru` or `en`.'),
+    language: z.string().nullish().describe('Two-letter language code, for example `ru` or `en`; null leaves it unchanged.'),
     status: z
       .string()
       .nullish()

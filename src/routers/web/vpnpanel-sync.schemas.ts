@@ -35,7 +35,11 @@ export const VpnPanelSyncFromPanelRequest = z
 
 const VpnPanelGenericSyncResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'False for a run that failed or was refused, with the reason in `detail`. A failed run from the panel is true and counts in `errors`.',
+      ),
     detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
     data: FreeForm.nullish().describe(
       'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',
@@ -81,7 +85,11 @@ export const VpnPanelSquadMigrationStats = z
 
 export const VpnPanelSquadMigrationResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'False when the move was stopped, with the code in `error`. Users whom the panel refused count in `panel_failed` and leave it true.',
+      ),
     detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
     error: z.string().nullish().describe('Machine code of the failure; null when there was none.'),
     data: VpnPanelSquadMigrationStats.nullish().describe('Counters of the move; null when it was refused.'),

@@ -130,7 +130,9 @@ export const VpnPanelNode = z
     cpu_model: z.string().nullish().describe('Model of the processor; null when unknown.'),
     total_ram: z.string().nullish().describe('Memory as text; null when unknown.'),
     created_at: Timestamp.nullish().describe('When the node was added to the panel (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe(
+      'When the node was last changed in the panel (UTC); null when the panel does not say.',
+    ),
     provider_uuid: z.string().nullish().describe('UUID of the hosting provider in the panel; null for none.'),
   })
   .meta({ id: 'VpnPanelNode' });
@@ -161,7 +163,7 @@ export const VpnPanelNodeActionRequest = z
 
 export const VpnPanelNodeActionResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Whether the panel carried out the action; false comes with the reason in `detail`.'),
     detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
   })
   .meta({ id: 'VpnPanelNodeActionResponse' });
@@ -217,7 +219,7 @@ export const VpnPanelSquadActionRequest = z
 
 export const VpnPanelOperationResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Whether the panel changed the squad; false comes with the reason in `detail`.'),
     detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
     data: FreeForm.nullish().describe(
       'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',

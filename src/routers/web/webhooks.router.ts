@@ -61,7 +61,7 @@ const WebhookUpdateRequest = z
       .max(255)
       .nullish()
       .describe('New name of the webhook, 1 to 255 characters; null leaves it unchanged.'),
-    url: z.string().min(1).nullish().describe('Address (URL).'),
+    url: z.string().min(1).nullish().describe('New address (URL) of the receiver; null leaves it unchanged.'),
     secret: z
       .string()
       .max(128)
@@ -69,8 +69,11 @@ const WebhookUpdateRequest = z
       .describe(
         'Key of the signature of deliveries; never returned. Null for unsigned deliveries; in an update null leaves it unchanged.',
       ),
-    description: z.string().nullish().describe('New text about the webhook.'),
-    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    description: z.string().nullish().describe('New text about the webhook; null leaves it unchanged.'),
+    is_active: z
+      .boolean()
+      .nullish()
+      .describe('Whether events are delivered; null leaves it unchanged. True starts the count of failing days again.'),
   })
   .meta({ id: 'WebhookUpdateRequest', example: { url: 'https://example.com/hooks/sales', is_active: true } });
 
@@ -82,10 +85,12 @@ const WebhookResponse = z
     name: z.string().describe('Name of the webhook, for administrators.'),
     url: z.string().describe('Address (URL).'),
     event_type: z.string().describe('Event that is delivered.'),
-    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .describe('Whether events are delivered. It becomes false when the receiver answers 410 or has failed for too long.'),
     description: z.string().nullable().describe('What the webhook is for; null for nothing.'),
     created_at: Timestamp.describe('When the webhook was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the settings of the webhook were last changed (UTC); deliveries do not count.'),
     last_triggered_at: Timestamp.nullable().describe('When the last attempt was made (UTC); null when there was none.'),
     failure_count: z.int().describe('Number of failed deliveries.'),
     success_count: z.int().describe('Number of successful deliveries.'),

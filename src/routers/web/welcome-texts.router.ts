@@ -46,10 +46,7 @@ const WelcomeTextUpdateRequest = z
       .describe(
         "Text in the messenger's HTML (`b`, `i`, `u`, `s`, `code`, `pre`, `a`, `blockquote`, spoilers and emoji of the messenger); escaped tags count as tags. At most 4096 characters without tags. Placeholders: `{user_name}`, `{first_name}`, `{username}`, `{username_clean}`, each counted as 64 characters. Null leaves it unchanged.",
       ),
-    is_enabled: z
-      .boolean()
-      .nullish()
-      .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+    is_enabled: z.boolean().nullish().describe('Whether the text is sent while it is the active one; null leaves it unchanged.'),
     is_active: z.boolean().nullish().describe('True makes it the active text, false deactivates it; null leaves it unchanged.'),
   })
   .meta({ id: 'WelcomeTextUpdateRequest', example: { text: 'Welcome, {user_name}!', is_active: true } });
@@ -62,7 +59,7 @@ const WelcomeTextResponse = z
     is_enabled: z.boolean().describe('Whether the text is sent while it is the active one.'),
     created_by: z.int().nullable().describe('Id of the user who wrote the text; null for one that came with an API token.'),
     created_at: Timestamp.describe('When the welcome text was created (UTC).'),
-    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    updated_at: Timestamp.describe('When the welcome text was last changed (UTC).'),
   })
   .meta({ id: 'WelcomeTextResponse' });
 

@@ -48,7 +48,7 @@ const UpdateBalanceInput = withBody(AdminUserPath, UpdateBalanceRequest);
 
 const UpdateBalanceResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a deduction beyond the balance is answered with an error status.'),
     old_balance_kopeks: z.int().describe('Balance before the change, kopeks.'),
     new_balance_kopeks: z.int().describe('Balance after the change, kopeks.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
@@ -83,7 +83,7 @@ const UpdateSubscriptionInput = withBody(AdminUserPath, UpdateSubscriptionReques
 
 const UpdateSubscriptionResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: an action that cannot be done is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     subscription: UserSubscriptionInfo.nullish().describe('The subscription; null when there is none.'),
   })
@@ -108,7 +108,7 @@ const BlockUserInput = AdminUserPath.extend({ reason: z.string().nullish().descr
 
 const UpdateUserStatusResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true, also when the account already had the status.'),
     old_status: z.string().describe('Status before the operation.'),
     new_status: z.string().describe('Status after the operation.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
@@ -133,7 +133,7 @@ const UpdateRestrictionsInput = withBody(AdminUserPath, UpdateRestrictionsReques
 
 const UpdateRestrictionsResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: restrictions that may not be changed are answered with an error status.'),
     restriction_topup: z.boolean().describe('Whether topping up is forbidden.'),
     restriction_subscription: z.boolean().describe('Whether buying and renewing is forbidden.'),
     restriction_reason: z.string().nullish().describe('Why it is forbidden, up to 500 characters; null for no reason.'),
@@ -149,7 +149,7 @@ const UpdatePromoGroupInput = withBody(AdminUserPath, UpdatePromoGroupRequest);
 
 const UpdatePromoGroupResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: an unknown promo group is answered with an error status.'),
     old_promo_group_id: z.int().nullish().describe('Primary promo group before; null for none.'),
     new_promo_group_id: z.int().nullish().describe('Primary promo group after; null for none.'),
     promo_group_name: z.string().nullish().describe('Name of the primary promo group; null for none.'),
@@ -172,7 +172,7 @@ const UpdateReferralCommissionInput = withBody(AdminUserPath, UpdateReferralComm
 
 const UpdateReferralCommissionResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a user who cannot be changed is answered with an error status.'),
     old_commission_percent: z
       .number()
       .nullish()

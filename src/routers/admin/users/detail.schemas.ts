@@ -99,7 +99,7 @@ export const UserDetailResponse = z
     email: z.string().nullish().describe('E-mail address; null when the account has none.'),
     email_verified: z.boolean().default(false).describe('Whether the address is verified.'),
     created_at: Timestamp.describe('When the account was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the account was last changed (UTC).'),
     last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
     cabinet_last_login: Timestamp.nullish().describe('Last sign-in to the cabinet (UTC); null when there was none.'),
     subscription: UserSubscriptionInfo.nullish().describe('The subscription; null when there is none.'),

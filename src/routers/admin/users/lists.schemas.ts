@@ -156,7 +156,10 @@ const UserAvailableTariffItem = z
     id: z.int().describe('Id of the tariff.'),
     name: z.string().describe('Name of the tariff, shown to the user.'),
     description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
-    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_active: z
+      .boolean()
+      .default(true)
+      .describe('Whether the tariff is on sale; other tariffs are listed only with `include_inactive`.'),
     is_trial_available: z.boolean().default(false).describe('Whether trials use this tariff; at most one tariff does.'),
     traffic_limit_gb: z.int().default(0).describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     device_limit: z.int().default(1).describe('Number of devices that may be connected.'),

@@ -84,7 +84,11 @@ const UserDevicesResponse = z
 
 const ResetDevicesResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'False when the panel did not list the devices or removed none of them, with the reason in `message`. True when there were none.',
+      ),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     deleted_count: z.int().default(0).describe('Number of devices that were removed.'),
   })
@@ -157,7 +161,11 @@ const PanelUserInfo = z
 
 const SyncFromPanelResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe(
+        'False when the panel has no such user, or has one that belongs to another account. True also when nothing had to change.',
+      ),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     panel_user: PanelUserInfo.nullish().describe('The user in the panel; null when there is none.'),
     changes: z.record(z.string(), z.unknown()).default({}).describe('Changed fields, each with `old` and `new`.'),
@@ -182,7 +190,9 @@ const SyncToPanelInput = withBody(AdminUserPath, SyncToPanelRequest);
 
 const SyncToPanelResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe('False when the panel has no such user and `create_if_missing` is false. True also when nothing had to change.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     action: z.string().default('').describe('`created`, `updated` or `no_changes`.'),
     panel_uuid: z.string().nullish().describe('UUID of the user in the panel; null when the panel has no such user.'),

@@ -64,7 +64,7 @@ const ResetTrialInput = withBody(AdminUserPath, ResetTrialRequest);
 
 const ResetTrialResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z.boolean().describe('Always true: a user who cannot be changed is answered with an error status.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     subscription_deleted: z.boolean().default(false).describe('Whether a subscription was deleted.'),
     has_used_trial_reset: z.boolean().default(false).describe('Whether the user can take a trial again.'),
@@ -82,7 +82,9 @@ const ResetSubscriptionInput = withBody(AdminUserPath, ResetSubscriptionRequest)
 
 const ResetSubscriptionResponse = z
   .object({
-    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    success: z
+      .boolean()
+      .describe('Always true, also for a user without a subscription; `subscription_deleted` says whether one was deleted.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     subscription_deleted: z.boolean().default(false).describe('Whether a subscription was deleted.'),
     panel_deactivated: z.boolean().default(false).describe('Whether the user was disabled in the panel.'),
