@@ -17,8 +17,13 @@ function git(...words) {
   }
 }
 
-/** The commit where the branch left main. */
-const base = () => git('merge-base', 'HEAD', 'main')[0] ?? 'HEAD';
+/** The commit where the branch left `main`: the local one, else, in a clone of a branch and on `main` itself, that of the remote. */
+function base() {
+  const [head] = git('rev-parse', 'HEAD');
+  const places = ['main', 'origin/main'].flatMap((branch) => git('merge-base', 'HEAD', branch));
+  return places.find((commit) => commit !== head) ?? 'HEAD';
+}
+
 const newFiles = () => git('ls-files', '--others', '--exclude-standard');
 
 /** Files that differ from the commit where the branch left main: changed, new and uncommitted ones; those deleted are left out. */

@@ -14,7 +14,13 @@ const MOST_FILES = { service: 25, race: 6, isolated: 4 };
 /** Rules that every module uses. */
 const ALWAYS = ['tests/domain/core/transaction.test.ts', 'tests/domain/core/violated-keys.test.ts'];
 
-const touched = touchedTests(changedFiles());
+const changed = changedFiles();
+console.log(
+  changed.length > 0
+    ? `Changed since the branch left main: ${changed.length} files.`
+    : 'Nothing is changed since the branch left main (or no such branch is known): the unit tests only.',
+);
+const touched = touchedTests(changed);
 const service = touched.filter(({ path }) => ON_A_DATABASE.some((folder) => path.startsWith(folder)) && !path.includes('.iso.'));
 const race = touched.filter(({ path }) => path.startsWith('tests/race/'));
 const isolated = touched.filter(({ path }) => path.endsWith('.iso.test.ts'));
