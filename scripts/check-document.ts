@@ -66,7 +66,9 @@ function run(name: string, words: string[]): void {
     shell: process.platform === 'win32',
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });
-  const output = result.error ? `${name} cannot be run (${result.error.message}): run npm ci` : `${result.stdout}${result.stderr}`;
+  const output = result.error
+    ? `${name} cannot be run (${result.error.message}): run npm ci`
+    : `${result.stdout}${result.stderr}`;
   if (result.status === 0 && !/You have \d+ warning/.test(output)) return;
   console.error(output);
   process.exit(1);
