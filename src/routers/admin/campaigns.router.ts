@@ -107,7 +107,7 @@ const AdminCampaignCreateRequest = z
       .int()
       .min(0)
       .nullish()
-      .describe('Traffic limit of the given subscription in GB; 0 = unlimited. Null for the default.'),
+      .describe('Traffic limit of the given subscription in GB; 0 or null = unlimited.'),
     subscription_device_limit: z.int().min(1).nullish().describe('Device limit of the given subscription; null for the default.'),
     subscription_squads: z
       .string()
@@ -140,21 +140,34 @@ const AdminCampaignUpdateRequest = z
       .int()
       .min(1)
       .nullish()
-      .describe('Days of the given subscription; for the bonus type `subscription`. Null for none.'),
+      .describe(
+        'Days of the given subscription; for the bonus type `subscription`. Null removes them, absent leaves them unchanged.',
+      ),
     subscription_traffic_gb: z
       .int()
       .min(0)
       .nullish()
-      .describe('Traffic limit of the given subscription in GB; 0 = unlimited. Null for the default.'),
-    subscription_device_limit: z.int().min(1).nullish().describe('Device limit of the given subscription; null for the default.'),
+      .describe('Traffic limit of the given subscription in GB; 0 or null = unlimited, absent leaves it unchanged.'),
+    subscription_device_limit: z
+      .int()
+      .min(1)
+      .nullish()
+      .describe('Device limit of the given subscription; null sets the default, absent leaves it unchanged.'),
     subscription_squads: z
       .string()
       .array()
       .nullish()
       .describe('UUIDs of the servers of the given subscription; empty for one chosen at random, null leaves them unchanged.'),
-    tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),
-    tariff_duration_days: z.int().min(1).nullish().describe('Days on the tariff; for the bonus type `tariff`. Null for none.'),
-    partner_user_id: z.int().nullish().describe('Internal id of the partner whom the campaign belongs to; null for none.'),
+    tariff_id: z.int().nullish().describe('Tariff of the bonus type `tariff`; null removes it, absent leaves it unchanged.'),
+    tariff_duration_days: z
+      .int()
+      .min(1)
+      .nullish()
+      .describe('Days on the tariff; for the bonus type `tariff`. Null removes them, absent leaves them unchanged.'),
+    partner_user_id: z
+      .int()
+      .nullish()
+      .describe('Internal id of the partner whom the campaign belongs to; null removes the partner, absent leaves it unchanged.'),
   })
   .meta({ id: 'CabinetCampaignsCampaignUpdateRequest', example: { name: 'Spring' } });
 

@@ -56,7 +56,10 @@ const ChannelUpdateRequest = z
       .describe(
         'Id of the channel in the messenger: `-100` and 10 to 13 digits. The prefix may be left out in requests. Unique. Absent leaves it unchanged, null is refused.',
       ),
-    ...identity,
+    channel_link: identity.channel_link.describe(
+      'Public link of the channel, at most 500 characters; `http` and `@name` are accepted. Null removes it, absent leaves it unchanged.',
+    ),
+    title: identity.title.describe('Title of the channel, shown to users; null removes it, absent leaves it unchanged.'),
     is_active: z
       .boolean()
       .nullish()

@@ -82,8 +82,34 @@ export const LandingUpdateRequest = z
     payment_methods: Methods.nullish().describe('Payment methods of the page, in their order; null leaves them unchanged.'),
     gift_enabled: z.boolean().nullish().describe('Whether purchases for another person are possible; null leaves it unchanged.'),
     ...optionalFields,
+    subtitle: optionalFields.subtitle.describe('Subtitle by language; null removes it, absent leaves it unchanged.'),
+    footer_text: optionalFields.footer_text.describe(
+      'Text at the foot of the page by language; null removes it, absent leaves it unchanged.',
+    ),
+    custom_css: optionalFields.custom_css.describe('Style sheet of the page; null removes it, absent leaves it unchanged.'),
+    meta_title: optionalFields.meta_title.describe(
+      'Title for search engines by language; null removes it, absent leaves it unchanged.',
+    ),
+    meta_description: optionalFields.meta_description.describe(
+      'Description for search engines by language; null removes it, absent leaves it unchanged.',
+    ),
     discount_percent: optionalFields.discount_percent.describe(
-      'Discount of the page in percent, 1 to 99; an explicit null removes the discount with its dates, overrides and badge.',
+      'Discount of the page in percent, 1 to 99; null removes the discount with its dates, overrides and badge, absent leaves it unchanged.',
+    ),
+    discount_overrides: optionalFields.discount_overrides.describe(
+      'Other discounts for single tariffs: tariff id (as text) to percent; null removes them, absent leaves them unchanged.',
+    ),
+    discount_starts_at: optionalFields.discount_starts_at.describe(
+      'Start of the discount (UTC); absent leaves it unchanged, null is refused while the page has a discount.',
+    ),
+    discount_ends_at: optionalFields.discount_ends_at.describe(
+      'End of the discount (UTC); absent leaves it unchanged, null is refused while the page has a discount.',
+    ),
+    discount_badge_text: optionalFields.discount_badge_text.describe(
+      'Text beside the discount by language; null removes it, absent leaves it unchanged.',
+    ),
+    background_config: optionalFields.background_config.describe(
+      'Animated background: `enabled`, `type`, `settings`, `opacity`, `blur`, `reducedOnMobile`; null removes it, absent leaves it unchanged.',
     ),
   })
   .meta({ id: 'LandingUpdateRequest', example: { is_active: false } });

@@ -64,8 +64,8 @@ const PolicyCreateRequest = z
 const PolicyUpdateRequest = z
   .object({
     name: z.string().min(1).max(200).nullish().describe('New name of the policy, 1 to 200 characters; null leaves it unchanged.'),
-    description: z.string().nullish().describe('New purpose of the policy; null removes it.'),
-    role_id: z.int().nullish().describe('Id of the role; null for every role.'),
+    description: z.string().nullish().describe('New purpose of the policy; null removes it, absent leaves it unchanged.'),
+    role_id: z.int().nullish().describe('Id of the role; null makes the policy apply to every role, absent leaves it unchanged.'),
     priority: z
       .int()
       .min(0)

@@ -35,9 +35,6 @@ const AdminPromoGroupUpdateRequest = PromoGroupUpdateFields.extend({
   period_discounts: change.period_discounts.describe(
     'Discounts on periods: length in days (as text) to percent; null leaves them unchanged, an empty object removes them.',
   ),
-  auto_assign_total_spent_kopeks: change.auto_assign_total_spent_kopeks.describe(
-    'Spending in kopeks from which users join the group automatically; 0 for never, null leaves it unchanged.',
-  ),
   apply_discounts_to_addons: change.apply_discounts_to_addons.describe(
     'Whether traffic, devices and servers bought in mid-period are discounted too; null leaves it unchanged.',
   ),

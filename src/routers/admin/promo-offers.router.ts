@@ -154,16 +154,10 @@ const AdminOfferTemplateListResponse = z
 const { shape: change } = OfferTemplateUpdateFields;
 const AdminOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({
   message_text: change.message_text.describe('New text of the message; null leaves it unchanged.'),
-  button_text: change.button_text.describe('New text of the button; null leaves it unchanged.'),
   valid_hours: change.valid_hours.describe('Hours in which the offer can be claimed; null leaves them unchanged.'),
-  discount_percent: change.discount_percent.describe('Discount in percent; 0 for none, null leaves it unchanged.'),
   bonus_amount_kopeks: change.bonus_amount_kopeks.describe(
     'Amount in kopeks for display; it is not credited. Null leaves it unchanged.',
   ),
-  active_discount_hours: change.active_discount_hours.describe(
-    'Hours for which a claimed discount is valid; null leaves them unchanged.',
-  ),
-  test_duration_hours: change.test_duration_hours.describe('Hours of test access; null leaves them unchanged.'),
   test_squad_uuids: change.test_squad_uuids.describe(
     'UUIDs of the servers of test access; null leaves them unchanged, an empty list removes them.',
   ),

@@ -147,18 +147,18 @@ export const TariffUpdateRequest = z
       .int()
       .min(0)
       .nullish()
-      .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
-    device_limit: z
-      .int()
-      .min(1)
-      .nullish()
-      .describe('Number of devices that may be connected; null in a request for the default.'),
+      .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited, null leaves it unchanged.'),
+    device_limit: z.int().min(1).nullish().describe('Included number of devices; null leaves it unchanged.'),
     device_price_kopeks: z
       .int()
       .min(0)
       .nullish()
-      .describe('Price of one more device for 30 days in kopeks; null for the price in the settings, 0 when none can be bought.'),
-    max_device_limit: z.int().min(1).nullish().describe('Greatest number of devices; null for no cap.'),
+      .describe('Price of one more device for 30 days in kopeks; 0 when none can be bought, null leaves it unchanged.'),
+    max_device_limit: z
+      .int()
+      .min(1)
+      .nullish()
+      .describe('Greatest number of devices; null leaves it unchanged, so that a cap cannot be removed.'),
     tier_level: z
       .int()
       .min(1)
@@ -209,15 +209,15 @@ export const TariffUpdateRequest = z
       .int()
       .min(0)
       .nullish()
-      .describe('Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.'),
+      .describe('Price of one day in kopeks; 0 for a tariff that is not charged by the day, null leaves it unchanged.'),
     traffic_reset_mode: z
       .string()
       .nullish()
       .describe(
-        '`DAY`, `WEEK`, `MONTH`, `MONTH_ROLLING` or `NO_RESET`; an explicit null for the default of the service, absent unchanged.',
+        '`DAY`, `WEEK`, `MONTH`, `MONTH_ROLLING` or `NO_RESET`; null sets the default of the service, absent leaves it unchanged.',
       ),
     external_squad_uuid: ExternalSquadUuid.nullish().describe(
-      'UUID of the external squad of the panel; null for none. In an update an explicit null clears it.',
+      'UUID of the external squad of the panel; null removes it, absent leaves it unchanged.',
     ),
     show_in_gift: z.boolean().nullish().describe('Whether the tariff can be bought as a gift; null leaves it unchanged.'),
   })

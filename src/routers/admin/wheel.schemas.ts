@@ -172,9 +172,9 @@ export const UpdatePrizeRequest = z
       .min(0)
       .nullish()
       .describe('Size of the prize: days, kopeks or GB, by its type. Null leaves it unchanged.'),
-    display_name: z.string().min(1).max(100).nullish().describe('Name shown to users; null where the original name is shown.'),
-    emoji: z.string().max(10).nullish().describe('Emoji shown beside the name; null when there is none.'),
-    color: Color.nullish().describe('Colour as `#RRGGBB`; null when none is set.'),
+    display_name: z.string().min(1).max(100).nullish().describe('New name shown to users; null leaves it unchanged.'),
+    emoji: z.string().max(10).nullish().describe('Emoji shown beside the name; null leaves it unchanged.'),
+    color: Color.nullish().describe('Colour as `#RRGGBB`; null leaves it unchanged.'),
     prize_value_kopeks: z
       .int()
       .min(0)
@@ -188,7 +188,7 @@ export const UpdatePrizeRequest = z
       .min(0)
       .max(1)
       .nullish()
-      .describe('Fixed probability, 0 to 1; null or 0 to compute it from the return to player.'),
+      .describe('Fixed probability, 0 to 1; null or 0 to compute it from the return to player, absent leaves it unchanged.'),
     is_active: z.boolean().nullish().describe('Whether the prize can be won; null leaves it unchanged.'),
     promo_balance_bonus_kopeks: z
       .int()

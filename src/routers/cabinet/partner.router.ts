@@ -79,7 +79,7 @@ const PartnerStatusResponse = z
             subscription_traffic_gb: z
               .int()
               .nullish()
-              .describe('Traffic limit of the given subscription in GB; 0 = unlimited. Null for the default.'),
+              .describe('Traffic limit of the given subscription in GB; 0 or null = unlimited.'),
             deep_link: z.string().nullish().describe('Link to the bot with the start parameter; null when it cannot be built.'),
             web_link: z
               .string()

@@ -30,10 +30,7 @@ export const campaignGift = {
     .int()
     .nullish()
     .describe('Days of the given subscription; for the bonus type `subscription`. Null for none.'),
-  subscription_traffic_gb: z
-    .int()
-    .nullish()
-    .describe('Traffic limit of the given subscription in GB; 0 = unlimited. Null for the default.'),
+  subscription_traffic_gb: z.int().nullish().describe('Traffic limit of the given subscription in GB; 0 or null = unlimited.'),
   subscription_device_limit: z.int().nullish().describe('Device limit of the given subscription; null for the default.'),
   subscription_squads: z
     .string()
@@ -92,7 +89,7 @@ export const CampaignCreateRequest = z
       .int()
       .min(0)
       .nullish()
-      .describe('Traffic limit of the given subscription in GB; 0 = unlimited. Null for the default.'),
+      .describe('Traffic limit of the given subscription in GB; 0 or null = unlimited.'),
     subscription_device_limit: z.int().min(0).nullish().describe('Device limit of the given subscription; null for the default.'),
     subscription_squads: z
       .string()
@@ -124,20 +121,34 @@ export const CampaignUpdateRequest = z
       .int()
       .min(0)
       .nullish()
-      .describe('Days of the given subscription; for the bonus type `subscription`. Null for none.'),
+      .describe(
+        'Days of the given subscription; for the bonus type `subscription`. Null removes them, absent leaves them unchanged.',
+      ),
     subscription_traffic_gb: z
       .int()
       .min(0)
       .nullish()
-      .describe('Traffic limit of the given subscription in GB; 0 = unlimited. Null for the default.'),
-    subscription_device_limit: z.int().min(0).nullish().describe('Device limit of the given subscription; null for the default.'),
+      .describe('Traffic limit of the given subscription in GB; 0 or null = unlimited, absent leaves it unchanged.'),
+    subscription_device_limit: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('Device limit of the given subscription; null sets the default, absent leaves it unchanged.'),
     subscription_squads: z
       .string()
       .array()
       .nullish()
       .describe('UUIDs of the servers of the given subscription; empty for one chosen at random, null leaves them unchanged.'),
-    tariff_id: z.int().min(1).nullish().describe('Id of the tariff; null for none.'),
-    tariff_duration_days: z.int().min(1).nullish().describe('Days on the tariff; for the bonus type `tariff`. Null for none.'),
+    tariff_id: z
+      .int()
+      .min(1)
+      .nullish()
+      .describe('Tariff of the bonus type `tariff`; null removes it, absent leaves it unchanged.'),
+    tariff_duration_days: z
+      .int()
+      .min(1)
+      .nullish()
+      .describe('Days on the tariff; for the bonus type `tariff`. Null removes them, absent leaves them unchanged.'),
     is_active: z.boolean().nullish().describe('Whether the link of the campaign registers users; null leaves it unchanged.'),
   })
   .meta({ id: 'CampaignUpdateRequest', example: { name: 'Spring' } });

@@ -50,7 +50,9 @@ const ButtonUpdateRequest = z
     visibility: VisibilityName.nullish().describe(
       'Who sees the button: `all`, `admins`, `moderators` or `subscribers`; null leaves it unchanged.',
     ),
-    conditions: ButtonConditions.nullish().describe('Conditions under which it is shown; null for always.'),
+    conditions: ButtonConditions.nullish().describe(
+      'Conditions under which it is shown; null removes them, absent leaves them unchanged.',
+    ),
     action: z.string().nullish().describe('Callback data or address; null leaves it unchanged.'),
     dynamic_text: z
       .boolean()
@@ -60,8 +62,11 @@ const ButtonUpdateRequest = z
       .enum(OPEN_MODES)
       .nullish()
       .describe('How a built-in button opens: `callback` in the chat, `direct` as web app; null leaves it unchanged.'),
-    webapp_url: z.string().nullish().describe('Address of the web app for `direct`; null for the default one.'),
-    description: z.string().max(200).nullish().describe('Note for editors; an explicit null removes it.'),
+    webapp_url: z
+      .string()
+      .nullish()
+      .describe('Address of the web app for `direct`; null removes it, absent leaves it unchanged.'),
+    description: z.string().max(200).nullish().describe('Note for editors; null removes it, absent leaves it unchanged.'),
     sort_order: z.int().nullish().describe('Place in lists of buttons; absent leaves it unchanged, null removes it.'),
   })
   .meta({ id: 'ButtonUpdateRequest', example: { text: { en: 'News' }, icon: '📰', enabled: true } });

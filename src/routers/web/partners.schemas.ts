@@ -43,7 +43,7 @@ export const PartnerReferralCommissionUpdate = z
       .min(0)
       .max(100)
       .nullish()
-      .describe('Personal commission in percent; null for the general one.'),
+      .describe('Personal commission in percent; null or absent removes it, so that the general one applies.'),
   })
   .meta({ id: 'PartnerReferralCommissionUpdate' });
 

@@ -67,7 +67,7 @@ export const PromoGroupUpdateFields = z.object({
   auto_assign_total_spent_kopeks: z
     .int()
     .nullish()
-    .describe('Spending in kopeks from which users join the group automatically; null or 0 for never.'),
+    .describe('Spending in kopeks from which users join the group automatically; 0 for never, null leaves it unchanged.'),
   apply_discounts_to_addons: z
     .boolean()
     .nullish()

@@ -223,12 +223,16 @@ export const PromoOfferTemplateListResponse = z
 export const OfferTemplateUpdateFields = z.object({
   name: z.string().nullish().describe('New name of the template; null leaves it unchanged.'),
   message_text: z.string().nullish().describe('Text of the message.'),
-  button_text: z.string().nullish().describe('Text of the button; null for the default one.'),
+  button_text: z.string().nullish().describe('New text of the button; null leaves it unchanged.'),
   valid_hours: z.int().min(1).nullish().describe('Hours in which the offer can be claimed.'),
-  discount_percent: z.int().min(0).nullish().describe('Discount in percent; 0 or null for none.'),
+  discount_percent: z.int().min(0).nullish().describe('Discount in percent; 0 for none, null leaves it unchanged.'),
   bonus_amount_kopeks: z.int().min(0).nullish().describe('Amount in kopeks for display; it is not credited.'),
-  active_discount_hours: z.int().min(1).nullish().describe('Hours for which a claimed discount is valid; null for no end.'),
-  test_duration_hours: z.int().min(1).nullish().describe('Hours of test access; null for the default of 24.'),
+  active_discount_hours: z
+    .int()
+    .min(1)
+    .nullish()
+    .describe('Hours for which a claimed discount is valid; null leaves them unchanged.'),
+  test_duration_hours: z.int().min(1).nullish().describe('Hours of test access; null leaves them unchanged.'),
   test_squad_uuids: z.string().array().nullish().describe('UUIDs of the servers of test access.'),
   is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
 });

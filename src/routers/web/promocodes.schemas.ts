@@ -133,8 +133,10 @@ export const PromoCodeUpdateRequest = z
       .describe(
         'How often the code can be used, not less than its present uses; 0 for unlimited, which is answered as 999999. Null leaves it unchanged.',
       ),
-    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
-    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
+    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null leaves it unchanged.'),
+    valid_until: TimestampInput.nullish().describe(
+      'End of validity (UTC); null leaves it unchanged, so that an end cannot be removed.',
+    ),
     is_active: z.boolean().nullish().describe('Whether the code can be activated; null leaves it unchanged.'),
   })
   .meta({ id: 'PromoCodeUpdateRequest', example: PROMOCODE_EXAMPLE });

@@ -157,7 +157,7 @@ const ReferralContestUpdateRequest = z
     prize_text: z
       .string()
       .nullish()
-      .describe('What the winners get, as a text; null when nothing is said. Prizes are not paid automatically.'),
+      .describe('What the winners get, as a text; null leaves it unchanged. Prizes are not paid automatically.'),
     contest_type: z
       .string()
       .min(1)
@@ -176,7 +176,7 @@ const ReferralContestUpdateRequest = z
       .string()
       .nullish()
       .describe(
-        'Times `HH:MM` of several summaries, separated by commas; the first replaces `daily_summary_time`. Null for one.',
+        'Times `HH:MM` of several summaries, separated by commas; the first replaces `daily_summary_time`. An empty text leaves one summary, null leaves them unchanged.',
       ),
     timezone: z.string().nullish().describe('Name of a time zone, for example `Europe/Moscow`; null leaves it unchanged.'),
     is_active: z
@@ -187,10 +187,7 @@ const ReferralContestUpdateRequest = z
       .boolean()
       .nullish()
       .describe('Whether the final summary was sent; after it no summary follows. Null leaves it unchanged.'),
-    created_by: z
-      .int()
-      .nullish()
-      .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
+    created_by: z.int().nullish().describe('Internal id of the user to record as creator; null leaves it unchanged.'),
   })
   .meta({ id: 'ReferralContestUpdateRequest', example: { prize_text: 'Two years of service' } });
 

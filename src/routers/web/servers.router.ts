@@ -104,11 +104,11 @@ const ServerCreateRequest = z
 const ServerUpdateRequest = z
   .object({
     displayName: z.string().nullish().describe('Name shown to users; null in an update leaves it unchanged.'),
-    originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
-    countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
+    originalName: z.string().nullish().describe('Name of the squad in the panel; null removes it, absent leaves it unchanged.'),
+    countryCode: z.string().nullish().describe('Country code of two letters; null removes it, absent leaves it unchanged.'),
     priceKopeks: z.int().nullish().describe('Price of 30 days in kopeks; null leaves it unchanged.'),
     description: z.string().nullish().describe('New text about the server; null removes it, absent leaves it unchanged.'),
-    maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
+    maxUsers: z.int().nullish().describe('Greatest number of users; null removes the cap, absent leaves it unchanged.'),
     isAvailable: z.boolean().nullish().describe('Whether the server is on sale; null in an update leaves it unchanged.'),
     isTrialEligible: z.boolean().nullish().describe('Whether trials may use the server; null in an update leaves it unchanged.'),
     sortOrder: z

@@ -111,15 +111,18 @@ export const UserCreateRequest = z
 
 export const UserUpdateRequest = z
   .object({
-    username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
-    first_name: z.string().nullish().describe('First name; null when unknown.'),
-    last_name: z.string().nullish().describe('Last name; null when unknown.'),
+    username: z
+      .string()
+      .nullish()
+      .describe('User name in the messenger, without `@`; an empty text removes it, null leaves it unchanged.'),
+    first_name: z.string().nullish().describe('New first name; an empty text removes it, null leaves it unchanged.'),
+    last_name: z.string().nullish().describe('New last name; an empty text removes it, null leaves it unchanged.'),
     language: z.string().nullish().describe('Two-letter language code, for example `ru` or `en`; null leaves it unchanged.'),
     status: z
       .string()
       .nullish()
       .describe('New status of the account: `active`, `blocked` or `deleted`; null leaves it unchanged.'),
-    promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),
+    promo_group_id: z.int().nullish().describe('Promo group that replaces all groups of the user; null leaves them unchanged.'),
     referral_code: z.string().nullish().describe('New referral code, unique; null leaves it unchanged.'),
     has_had_paid_subscription: z
       .boolean()

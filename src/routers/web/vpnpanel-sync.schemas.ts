@@ -40,7 +40,7 @@ const VpnPanelGenericSyncResponse = z
       .describe(
         'False for a run that failed or was refused, with the reason in `detail`. A failed run from the panel is true and counts in `errors`.',
       ),
-    detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
+    detail: z.string().nullish().describe('Outcome of the call or the reason of its failure, for people. Not for programs.'),
     data: FreeForm.nullish().describe(
       'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',
     ),
@@ -90,7 +90,7 @@ export const VpnPanelSquadMigrationResponse = z
       .describe(
         'False when the move was stopped, with the code in `error`. Users whom the panel refused count in `panel_failed` and leave it true.',
       ),
-    detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
+    detail: z.string().nullish().describe('How the move went or why it was stopped, for people. Not for programs.'),
     error: z.string().nullish().describe('Machine code of the failure; null when there was none.'),
     data: VpnPanelSquadMigrationStats.nullish().describe('Counters of the move; null when it was refused.'),
   })

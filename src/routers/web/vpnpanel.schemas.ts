@@ -164,7 +164,7 @@ export const VpnPanelNodeActionRequest = z
 export const VpnPanelNodeActionResponse = z
   .object({
     success: z.boolean().describe('Whether the panel carried out the action; false comes with the reason in `detail`.'),
-    detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
+    detail: z.string().nullish().describe('What was done to the node or why it failed, for people. Not for programs.'),
   })
   .meta({ id: 'VpnPanelNodeActionResponse' });
 
@@ -220,7 +220,7 @@ export const VpnPanelSquadActionRequest = z
 export const VpnPanelOperationResponse = z
   .object({
     success: z.boolean().describe('Whether the panel changed the squad; false comes with the reason in `detail`.'),
-    detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
+    detail: z.string().nullish().describe('What was done to the squad or why it failed, for people. Not for programs.'),
     data: FreeForm.nullish().describe(
       'Counters and values of the result; null or empty when there are none. Its keys depend on the action.',
     ),
