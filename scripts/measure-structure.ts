@@ -39,7 +39,7 @@ const LIMITS: Record<string, number> = {
   'places of a field (median)': 3,
   'mapping lines, all': 447,
   'lines an operation in routers and what they reach of the domain': 140,
-  'lines of src': 137_310,
+  'lines of src': 137_710,
   'files of src': 964,
   'undescribed operations': 0,
   'undescribed parameters': 0,
