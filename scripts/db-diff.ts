@@ -86,7 +86,9 @@ if (sql === '') {
   console.log('Schema and migrations agree.');
 } else if (writeAt > 0) {
   const name = process.argv[writeAt + 1] ?? 'change';
-  const number = String((await readdir(migrationsDir)).length + 1).padStart(4, '0');
+  // Numbers have gaps: migrations that the baseline replaces are gone.
+  const last = Math.max(...(await readdir(migrationsDir)).map((folder) => Number.parseInt(folder, 10)));
+  const number = String(last + 1).padStart(4, '0');
   const folder = join(migrationsDir, `${number}_${name.replace(/[^a-z0-9_]/gi, '_')}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'migration.sql'), `${sql}\n`);
