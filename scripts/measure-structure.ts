@@ -31,7 +31,7 @@ import { tracePurchase, traceReadOperations } from './measure/read-operations.ts
  *   searches (167 lines for each of these 29 operations), where the average so far was of plain reads and writes.
  * - lines an operation, 134 to 142: the texts of fields and operations and the refusals, 11,600 lines in dictionaries that were not counted,
  *   stand in the schemas, at the procedures and where they are thrown.
- * - lines of src, 137,310 to 137,710: what each of 360 fields means for its thing, and what null does in an update.
+ * - lines of src, 137,310 to 137,680: what each of 360 fields means for its thing, and what null does in an update.
  */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 3,
@@ -40,7 +40,7 @@ const LIMITS: Record<string, number> = {
   'places of a field (median)': 3,
   'mapping lines, all': 447,
   'lines an operation in routers and what they reach of the domain': 140,
-  'lines of src': 137_710,
+  'lines of src': 137_680,
   'files of src': 964,
   'undescribed operations': 0,
   'undescribed parameters': 0,

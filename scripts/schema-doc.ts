@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readModels } from './checks/prisma-schema.ts';
 import { listFiles, projectRoot, readFiles } from './checks/source-files.ts';
 import { moduleOfFile, ownersOf, TABLE_OWNERS } from './table-owners.ts';
 
@@ -29,7 +30,6 @@ interface SqlObject {
   text: string;
 }
 
-const models = readFiles(projectRoot, listFiles(projectRoot, 'prisma/models', /\.prisma$/));
 const topics = readFiles(projectRoot, listFiles(projectRoot, 'prisma/sql', /\.sql$/));
 const sources = readFiles(projectRoot, listFiles(projectRoot, 'src')).filter(({ path }) => !path.startsWith('src/generated/'));
 const problems: string[] = [];
@@ -48,11 +48,10 @@ function objectsOf(kind: 'FUNCTION' | 'TRIGGER'): SqlObject[] {
 
 function tableRows(): string[][] {
   const contents = new Map<string, string>(Object.entries(OF_MIGRATIONS.tables));
-  for (const { path, text } of models) {
-    for (const [, words, name, body] of text.matchAll(/^(?:\/\/\/ (.+)\n)?model (\w+) \{\n([\s\S]*?)^\}/gm)) {
-      if (words === undefined) problems.push(`${path}: model ${name} has no line \`/// what it contains\` directly above it`);
-      contents.set(/@@map\("(\w+)"\)/.exec(body!)?.[1] ?? name!, words ?? '');
-    }
+  for (const model of readModels(projectRoot)) {
+    if (model.contents === null)
+      problems.push(`${model.file}: model ${model.name} has no line \`/// what it contains\` directly above it`);
+    contents.set(model.table ?? model.name, model.contents ?? '');
   }
   return Object.keys(TABLE_OWNERS).map((table) => [ownersOf(table).join(', '), `\`${table}\``, contents.get(table) ?? '']);
 }

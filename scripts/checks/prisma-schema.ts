@@ -6,6 +6,8 @@ export interface Model {
   table: string | null;
   /** File of the model, from the root. */
   file: string;
+  /** What the table contains: the line `///` directly above the model. */
+  contents: string | null;
   /** Field to column; relations have none. */
   columns: Map<string, string>;
 }
@@ -14,11 +16,12 @@ export function readModels(root: string): Model[] {
   const files = readFiles(root, listFiles(root, 'prisma', /\.prisma$/));
   const names = new Set(files.flatMap(({ text }) => [...text.matchAll(/^model (\w+)/gm)].map((match) => match[1]!)));
   return files.flatMap(({ path, text }) =>
-    [...text.matchAll(/^model (\w+) \{\n([\s\S]*?)^\}/gm)].map((match) => ({
-      name: match[1]!,
-      table: /^\s*@@map\("(\w+)"\)/m.exec(match[2]!)?.[1] ?? null,
+    [...text.matchAll(/^(?:\/\/\/ (.+)\n)?model (\w+) \{\n([\s\S]*?)^\}/gm)].map(([, contents, name, body]) => ({
+      name: name!,
+      table: /^\s*@@map\("(\w+)"\)/m.exec(body!)?.[1] ?? null,
       file: path,
-      columns: readColumns(match[2]!, names),
+      contents: contents ?? null,
+      columns: readColumns(body!, names),
     })),
   );
 }

@@ -68,9 +68,6 @@ const CabinetPinnedMessagesPinnedMessageSettingsRequest = z
 const CabinetPinnedMessagesPinnedMessageResponse = z
   .object({
     ...pinnedMessageFields,
-    updated_at: pinnedMessageFields.updated_at.describe(
-      'When somebody last changed, activated or deactivated the message (UTC).',
-    ),
   })
   .meta({ id: 'CabinetPinnedMessagesPinnedMessageResponse' });
 

@@ -10,11 +10,7 @@ import {
 
 /** Contract group `Admin Promo Groups`. */
 
-const AdminPromoGroupResponse = PromoGroupFields.extend({
-  updated_at: PromoGroupFields.shape.updated_at.describe(
-    'When the promo group was last changed (UTC); joining and leaving members do not count.',
-  ),
-}).meta({ id: 'CabinetAdminPromocodesPromoGroupResponse' });
+const AdminPromoGroupResponse = PromoGroupFields.meta({ id: 'CabinetAdminPromocodesPromoGroupResponse' });
 
 const AdminPromoGroupListResponse = z
   .object({

@@ -123,10 +123,7 @@ const AdminOfferBroadcastResponse = z
 
 const AdminOfferLogResponse = OfferLogFields.extend({
   user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
-  offer: OfferLogOfferFields.extend({
-    is_active: OfferLogOfferFields.shape.is_active.describe('Whether the offer is open: neither claimed nor expired.'),
-  })
-    .meta({ id: `${PREFIX}LogOfferInfo` })
+  offer: OfferLogOfferFields.meta({ id: `${PREFIX}LogOfferInfo` })
     .nullish()
     .describe('The offer; null when it no longer exists.'),
 }).meta({ id: `${PREFIX}LogResponse` });
@@ -141,7 +138,6 @@ const AdminOfferLogListResponse = z
   .meta({ id: `${PREFIX}LogListResponse` });
 
 const AdminOfferTemplateResponse = OfferTemplateFields.extend({
-  is_active: OfferTemplateFields.shape.is_active.describe('Whether administrators are to offer it; the service stores it only.'),
   test_squad_uuids: z.string().array().default([]).describe('UUIDs of the servers of test access.'),
   created_at: Timestamp.nullish().describe('When the template of the offer was created (UTC).'),
   updated_at: Timestamp.nullish().describe('When the template of the offer was last changed (UTC).'),
@@ -151,18 +147,7 @@ const AdminOfferTemplateListResponse = z
   .object({ items: AdminOfferTemplateResponse.array().describe('Templates of offers.') })
   .meta({ id: `${PREFIX}TemplateListResponse` });
 
-const { shape: change } = OfferTemplateUpdateFields;
-const AdminOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({
-  message_text: change.message_text.describe('New text of the message; null leaves it unchanged.'),
-  valid_hours: change.valid_hours.describe('Hours in which the offer can be claimed; null leaves them unchanged.'),
-  bonus_amount_kopeks: change.bonus_amount_kopeks.describe(
-    'Amount in kopeks for display; it is not credited. Null leaves it unchanged.',
-  ),
-  test_squad_uuids: change.test_squad_uuids.describe(
-    'UUIDs of the servers of test access; null leaves them unchanged, an empty list removes them.',
-  ),
-  is_active: change.is_active.describe('Whether administrators are to offer it; null leaves it unchanged.'),
-}).meta({
+const AdminOfferTemplateUpdateRequest = OfferTemplateUpdateFields.meta({
   id: `${PREFIX}TemplateUpdateRequest`,
   example: TEMPLATE_EXAMPLE,
 });

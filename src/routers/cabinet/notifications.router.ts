@@ -67,7 +67,7 @@ const NotificationHistoryQuery = z.object({
 });
 
 const TestNotificationResponse = z.object({
-  success: z.literal(true).describe('Whether the operation was carried out. False comes with a message that says why.'),
+  success: z.literal(true).describe('Always true: a refusal is answered with an error status.'),
   message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
 });
 

@@ -79,7 +79,7 @@ const AppGuideAnswer = publishedAsFreeForm(
 
 /** Untyped in the contract. */
 const TrafficRefreshAnswer = z.object({
-  success: z.literal(true).describe('Whether the operation was carried out. False comes with a message that says why.'),
+  success: z.literal(true).describe('Always true: a refusal is answered with an error status.'),
   cached: z.boolean().describe('Whether these are the values of the last call.'),
   rate_limited: z.literal(true).optional().describe('True when the panel was not asked, because it was within the last minute.'),
   retry_after_seconds: z.int().optional().describe('Seconds until the panel is asked again.'),

@@ -114,15 +114,14 @@ export const pinnedMessageFields = {
   is_active: z.boolean().describe('Whether it is the message that is delivered when a chat starts.'),
   created_by: z.int().nullish().describe('Id of the administrator who added it; null for an API token.'),
   created_at: Timestamp.describe('When the pinned message was created (UTC).'),
-  updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+  updated_at: Timestamp.nullish().describe(
+    'When somebody last changed, activated or deactivated the message (UTC); its replacement by another one does not count.',
+  ),
 };
 
 export const PinnedMessageResponse = z
   .object({
     ...pinnedMessageFields,
-    updated_at: pinnedMessageFields.updated_at.describe(
-      'When the pinned message was last changed (UTC); its replacement by another one does not count.',
-    ),
   })
   .meta({ id: 'PinnedMessageResponse' });
 

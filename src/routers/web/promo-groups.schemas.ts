@@ -29,7 +29,9 @@ export const PromoGroupFields = z.object({
   is_default: z.boolean().describe('Whether it is the default group. Exactly one group is.'),
   members_count: z.int().default(0).describe('Number of members.'),
   created_at: Timestamp.nullish().describe('When the promo group was created (UTC).'),
-  updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+  updated_at: Timestamp.nullish().describe(
+    'When the promo group was last changed (UTC); joining and leaving members do not count.',
+  ),
 });
 
 export const PromoGroupCreateFields = z.object({
@@ -87,9 +89,7 @@ export const PROMO_GROUP_EXAMPLE = {
   is_default: false,
 };
 
-export const PromoGroupResponse = PromoGroupFields.extend({
-  updated_at: PromoGroupFields.shape.updated_at.describe('When the promo group was last changed (UTC).'),
-}).meta({ id: 'PromoGroupResponse' });
+export const PromoGroupResponse = PromoGroupFields.meta({ id: 'PromoGroupResponse' });
 
 export const PromoGroupListResponse = z
   .object({

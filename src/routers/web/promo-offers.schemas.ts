@@ -154,14 +154,10 @@ export const OfferLogOfferFields = z.object({
     .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
   expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
   claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
-  is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+  is_active: z.boolean().nullish().describe('Whether the offer is still open: false once it was claimed or has expired.'),
 });
 
-const PromoOfferLogOfferInfo = OfferLogOfferFields.extend({
-  is_active: OfferLogOfferFields.shape.is_active.describe(
-    'Whether the offer is still open: false once it was claimed or has expired.',
-  ),
-}).meta({ id: 'PromoOfferLogOfferInfo' });
+const PromoOfferLogOfferInfo = OfferLogOfferFields.meta({ id: 'PromoOfferLogOfferInfo' });
 
 export const OfferLogFields = z.object({
   id: z.int().describe('Id of the event of the offer.'),
@@ -203,14 +199,11 @@ export const OfferTemplateFields = z.object({
   bonus_amount_kopeks: z.int().describe('Amount in kopeks for display; it is not credited.'),
   active_discount_hours: z.int().nullish().describe('Hours for which a claimed discount is valid; null for no end.'),
   test_duration_hours: z.int().nullish().describe('Hours of test access; null for the default of 24.'),
-  is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+  is_active: z.boolean().describe('A mark for administrators: the service uses inactive templates like active ones.'),
   created_by: z.int().nullish().describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
 });
 
 export const PromoOfferTemplateResponse = OfferTemplateFields.extend({
-  is_active: OfferTemplateFields.shape.is_active.describe(
-    'A mark for administrators: the service uses inactive templates like active ones.',
-  ),
   test_squad_uuids: z.string().array().describe('UUIDs of the servers of test access.'),
   created_at: Timestamp.describe('When the template of the offer was created (UTC).'),
   updated_at: Timestamp.describe('When the template was last changed (UTC).'),
@@ -222,36 +215,35 @@ export const PromoOfferTemplateListResponse = z
 
 export const OfferTemplateUpdateFields = z.object({
   name: z.string().nullish().describe('New name of the template; null leaves it unchanged.'),
-  message_text: z.string().nullish().describe('Text of the message.'),
+  message_text: z.string().nullish().describe('New text of the message; null leaves it unchanged.'),
   button_text: z.string().nullish().describe('New text of the button; null leaves it unchanged.'),
-  valid_hours: z.int().min(1).nullish().describe('Hours in which the offer can be claimed.'),
+  valid_hours: z.int().min(1).nullish().describe('Hours in which the offer can be claimed; null leaves them unchanged.'),
   discount_percent: z.int().min(0).nullish().describe('Discount in percent; 0 for none, null leaves it unchanged.'),
-  bonus_amount_kopeks: z.int().min(0).nullish().describe('Amount in kopeks for display; it is not credited.'),
+  bonus_amount_kopeks: z
+    .int()
+    .min(0)
+    .nullish()
+    .describe('Amount in kopeks for display; it is not credited. Null leaves it unchanged.'),
   active_discount_hours: z
     .int()
     .min(1)
     .nullish()
     .describe('Hours for which a claimed discount is valid; null leaves them unchanged.'),
   test_duration_hours: z.int().min(1).nullish().describe('Hours of test access; null leaves them unchanged.'),
-  test_squad_uuids: z.string().array().nullish().describe('UUIDs of the servers of test access.'),
-  is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+  test_squad_uuids: z
+    .string()
+    .array()
+    .nullish()
+    .describe('UUIDs of the servers of test access. They replace the stored ones; null leaves them unchanged.'),
+  is_active: z
+    .boolean()
+    .nullish()
+    .describe('A mark for administrators, without effect in the service; null leaves it unchanged.'),
 });
 
 export const TEMPLATE_EXAMPLE = { valid_hours: 48, discount_percent: 20, is_active: true };
 
-const changeable = OfferTemplateUpdateFields.shape;
-
-export const PromoOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({
-  message_text: changeable.message_text.describe('New text of the message; null leaves it unchanged.'),
-  valid_hours: changeable.valid_hours.describe('Hours in which the offer can be claimed; null leaves them unchanged.'),
-  bonus_amount_kopeks: changeable.bonus_amount_kopeks.describe(
-    'Amount in kopeks for display; it is not credited. Null leaves it unchanged.',
-  ),
-  test_squad_uuids: changeable.test_squad_uuids.describe(
-    'UUIDs of the servers of test access. They replace the stored ones; null leaves them unchanged.',
-  ),
-  is_active: changeable.is_active.describe('A mark for administrators, without effect in the service; null leaves it unchanged.'),
-}).meta({
+export const PromoOfferTemplateUpdateRequest = OfferTemplateUpdateFields.meta({
   id: 'PromoOfferTemplateUpdateRequest',
   example: TEMPLATE_EXAMPLE,
 });

@@ -38,7 +38,7 @@ it('counts the members of row interfaces', () => {
 });
 
 it('counts the places of a field that one schema answers', () => {
-  const models = [{ name: 'A', table: 'as', file: 'a', columns: new Map([['firstPart', 'first_part']]) }];
+  const models = [{ name: 'A', table: 'as', file: 'a', contents: null, columns: new Map([['firstPart', 'first_part']]) }];
   const files = [
     { path: 'src/domain/a/types.ts', text: 'interface A {\n  firstPart: string;\n}' },
     { path: 'src/routers/a.router.ts', text: 'export const A = z.object({\n  first_part: z.string(),\n});' },
