@@ -44,6 +44,8 @@ const onDatabase = {
 
 /** 1 where the server has connections for one worker only, see `scripts/test.mjs`. */
 const raceWorkers = Number(process.env.RACE_WORKERS ?? 2);
+/** A fifth of the time of these tests is waiting, which a third worker uses where the server has connections for it. */
+const serviceWorkers = Number(process.env.SERVICE_WORKERS ?? 2);
 
 export default defineConfig({
   test: {
@@ -80,6 +82,7 @@ export default defineConfig({
           include: ['tests/{domain,api,contract,realtime,protocol}/**/*.test.ts'],
           exclude: ['**/*.iso.test.ts'],
           ...onDatabase,
+          maxWorkers: serviceWorkers,
           // Two workers leave most of 20 connections to the databases that a test opens beside.
           env: { ...environment, TEST_POOL_SIZE: '6' },
         },

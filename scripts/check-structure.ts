@@ -15,7 +15,7 @@ const MODULE_ORDER = [
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
   ...['users', 'referrals', 'campaigns', 'mass-sends', 'engagement', 'merge'],
   ...['media', 'tickets', 'content', 'broadcasts', 'pinned-messages'],
-  ...['webhooks', 'safety', 'ban-system', 'updates', 'insight', 'traffic-alarms', 'ops', 'backups', 'sandbox'],
+  ...['webhooks', 'safety', 'ban-system', 'updates', 'insight', 'traffic-alarms', 'ops', 'backups', 'import', 'sandbox'],
 ];
 
 /** What each layer may import, besides itself. */
@@ -45,7 +45,8 @@ const PACKAGE_HOMES: { pattern: RegExp; allowed: RegExp; why: string }[] = [
   { pattern: /^ws$/, allowed: /^src\/(?:realtime)\//, why: 'sockets live in realtime' },
   {
     pattern: /^@prisma\/|^pglite-prisma-adapter$|^pg$|^@electric-sql\//,
-    allowed: /^src\/(?:core\/db|generated|cli)\//,
+    // The database of another product is read without what core/db does for the service's own.
+    allowed: /^src\/(?:core\/db|generated|cli|integrations\/import-sources)\//,
     why: 'drivers live in core/db',
   },
   {
@@ -102,7 +103,9 @@ function checkNames(file: SourceFile): void {
   if (BANNED_NAMES.test(name)) report(file.path, 'a dumping-ground name; name the idea');
   if (!FILE_NAME.test(name) && !name.endsWith('.d.ts')) report(file.path, 'file names are kebab-case');
   const lines = file.text.split('\n').length - 1;
-  if (lines > MAX_LINES) report(file.path, `${lines} lines; split by idea (at most ${MAX_LINES})`);
+  // The generator of import sources comes from outside of the project as one file.
+  const isGiven = file.path.startsWith('tests/fixtures/import-source/');
+  if (lines > MAX_LINES && !isGiven) report(file.path, `${lines} lines; split by idea (at most ${MAX_LINES})`);
 }
 
 function checkImports(file: SourceFile): void {

@@ -31,17 +31,24 @@ import { tracePurchase, traceReadOperations } from './measure/read-operations.ts
  *   searches (167 lines for each of these 29 operations), where the average so far was of plain reads and writes.
  * - lines an operation, 134 to 142: the texts of fields and operations and the refusals, 11,600 lines in dictionaries that were not counted,
  *   stand in the schemas, at the procedures and where they are thrown.
+ * - lines an operation, 140 to 142: refusals that operations gave and did not name, as lists of their use cases.
+ * - lines of src, 137,680 to 140,400, and files, 964 to 988: two capabilities, reading databases of the existing product (`import check`, `import env`)
+ *   and the mount with the words of its clients; and the refusals that no procedure named.
  * - lines of src, 137,310 to 137,680: what each of 360 fields means for its thing, and what null does in an update.
+ * - lines of src to 146,800, files to 1,022, mapping lines 447 to 456: the import itself, in every rule of spec 07 about the rows of 81 tables, their
+ *   verification by SQL of its own, and its commands.
+ * - lines of src, 146,800 to 147,850, and files, 1,022 to 1,030: after an import panel users are found by their link, parked ones are nobody's
+ *   (`panel-leftovers`), payments of the source are not credited again; progress, reports and exit codes of the command; ids of the source.
  */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 3,
   'files used by a read operation (median)': 6,
   'files used by a purchase': 40,
   'places of a field (median)': 3,
-  'mapping lines, all': 447,
-  'lines an operation in routers and what they reach of the domain': 140,
-  'lines of src': 137_680,
-  'files of src': 964,
+  'mapping lines, all': 456,
+  'lines an operation in routers and what they reach of the domain': 142,
+  'lines of src': 147_850,
+  'files of src': 1_030,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,

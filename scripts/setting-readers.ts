@@ -4,8 +4,8 @@ import { isSettingKey, type SettingKey, settingKeys } from '../src/domain/settin
 import { listFiles, projectRoot, readFiles, type SourceText } from './checks/source-files.ts';
 import { type Token, tokenize, withoutComments } from './checks/typescript-lexer.ts';
 
-/** What lists all settings, plays an outside system or only tells of a setting does not make it work. */
-const NO_READERS = /^src\/(domain\/settings|cli|rest\/descriptions)\/|^src\/core\/env/;
+/** What lists all settings, renames them, plays an outside system or only tells of a setting does not make it work. */
+const NO_READERS = /^src\/(domain\/(settings|import)|cli|rest\/descriptions)\/|^src\/core\/(env|word-forms)/;
 /** Its keys begin with the name of a payment method. */
 const BY_METHOD = 'src/composition/payment-providers.ts';
 const METHOD_NAMES = METHODS.map(({ id }) => id.toUpperCase()).join('|');

@@ -13,6 +13,11 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   backup_tasks: 'backups',
 
+  import_runs: 'import',
+  import_parked: 'import',
+  import_issues: 'import',
+  import_map: 'import',
+
   system_settings: 'settings',
 
   subscription_events: 'activity',
@@ -195,8 +200,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 /** Tables without a Prisma model. */
 export const TABLES_WITHOUT_MODEL: readonly string[] = ['schema_migrations', 'schema_sql'];
 
-/** Copies a whole database into another one, table by table, as it is. */
-export const EXEMPT_FOLDERS: readonly string[] = ['src/cli/move/'];
+/** They copy whole databases into a new one: as it is, and from another product. */
+export const EXEMPT_FOLDERS: readonly string[] = ['src/cli/move/', 'src/domain/import/'];
 
 /** The module of a file of src; outside of the domain the layer, of which only `core` owns tables. */
 export function moduleOfFile(path: string): string {

@@ -4,3 +4,4 @@ export declare const BEFORE_ANY_SQL: readonly string[];
 export declare const DIFFERS: readonly (readonly [path: string, difference: string])[];
 export declare function testFilesOf(paths: readonly string[]): string[];
 export declare function filesForBothDatabases(seed: string): { differing: string[]; sample: string[] };
+export declare function filesOfProcesses(seed: string): string[];

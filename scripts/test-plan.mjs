@@ -15,24 +15,31 @@ export const BEFORE_ANY_SQL = ['tests/protocol/'];
  */
 export const DIFFERS = [
   ['tests/domain/core/', 'drivers, transactions, migrations, triggers, notices and errors of the database'],
-  ['tests/domain/backups/', 'COPY and its text, snapshots, sequences, types of values'],
-  ['tests/api/backups.test.ts', 'locks of the session, restore into the open database'],
+  ['tests/domain/backups/exact-values.test.ts', 'COPY and its text, types of values'],
+  ['tests/domain/backups/round-trip.test.ts', 'snapshots, sequences, a whole restore'],
+  ['tests/domain/backups/waiting-jobs.test.ts', 'the copy of the job queue'],
   ['tests/domain/jobs/', 'the job queue: scripts of several statements, claims of jobs'],
-  ['tests/domain/ops/', 'vacuum, long statements outside of transactions, health of the connection'],
-  ['tests/domain/media/', 'the purge, whose work is long and has a lock of its own'],
-  ['tests/domain/insight/', 'days and months in a time zone, sums as numbers'],
+  ['tests/domain/ops/purge.test.ts', 'vacuum, long statements outside of transactions'],
+  ['tests/domain/media/purge.test.ts', 'the purge, whose work is long and has a lock of its own'],
+  ['tests/domain/insight/sales-stats.test.ts', 'days and months in a time zone, sums as numbers'],
   ['tests/domain/settings/', 'values as JSON'],
   ['tests/domain/audience/', 'conditions that are put together at run time'],
   ['tests/domain/ledger/', 'deferred constraints, amounts as big integers, triggers of the balance'],
-  ['tests/domain/users/', 'search with collation, lists by timestamps'],
-  ['tests/domain/webhooks/', 'jobs sent within a transaction'],
+  ['tests/domain/users/deep-pages.test.ts', 'search with collation, lists by timestamps'],
+  ['tests/domain/webhooks/deliver-webhook.test.ts', 'jobs sent within a transaction'],
   ['tests/realtime/feeds.test.ts', 'events without notices of the database'],
-  ['tests/realtime/resume.test.ts', 'order of the events, read from the table'],
   ['tests/api/database-away.test.ts', 'errors of a database that is away'],
   ['tests/api/request-times.test.ts', 'timestamps of a request, to the microsecond'],
 ];
 /** One of so many of the other files runs on the embedded database, too. */
-const ONE_FILE_IN = 8;
+const ONE_FILE_IN = 64;
+
+/** Start and stop of the service: every run of `npm test`. */
+const PROCESSES_ALWAYS = ['tests/system/start-stop.test.ts'];
+/** Of the races, which run beside each other for minutes, one in so many. */
+const ONE_RACE_IN = 3;
+/** Of the other tests of processes, which are drills of a minute or more, one in so many. */
+const ONE_DRILL_IN = 6;
 
 /** Paths of the test files below these folders or of these names, with slashes, relative to the root. */
 export function testFilesOf(paths) {
@@ -52,7 +59,22 @@ export function filesForBothDatabases(seed) {
   const differing = new Set(testFilesOf(DIFFERS.map(([path]) => path)));
   // The large matrices already are samples, and the same cases have run on the server.
   const others = testFilesOf(ON_A_DATABASE).filter((path) => !differing.has(path) && !path.startsWith('tests/contract/'));
+  return { differing: [...differing], sample: chosenBy(seed, others, ONE_FILE_IN) };
+}
+
+/** Tests of processes of one `npm test`: those that always run, and a sample of the others that this seed chooses. */
+export function filesOfProcesses(seed) {
+  const others = testFilesOf(['tests/system/']).filter((path) => !PROCESSES_ALWAYS.includes(path));
+  return [...PROCESSES_ALWAYS, ...chosenBy(seed, others, ONE_DRILL_IN)];
+}
+
+/** Races of one `npm test`, a sample that this seed chooses. */
+export function filesOfRaces(seed) {
+  return chosenBy(seed, testFilesOf(['tests/race/']), ONE_RACE_IN);
+}
+
+function chosenBy(seed, paths, oneIn) {
   const rank = (path) => createHash('sha1').update(`${seed} ${path}`).digest('hex');
-  const sample = [...others].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, Math.ceil(others.length / ONE_FILE_IN));
-  return { differing: [...differing], sample: sample.sort() };
+  const ranked = [...paths].sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+  return ranked.slice(0, Math.ceil(paths.length / oneIn)).sort();
 }

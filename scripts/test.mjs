@@ -1,22 +1,23 @@
 // npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why. Of large matrices
-// it tries a sample, and on the embedded database what differs between the two databases and a sample of the rest (scripts/test-plan.mjs).
+// it tries a sample, as of the races and the tests of processes, and on the embedded database what differs between the two databases and a
+// sample of the rest (scripts/test-plan.mjs).
 //   npm run test:all                    every case of the matrices, every file on both databases, and the documented refusals
 //   MATRIX_SEED=7 npm test              the samples of an earlier run
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner; every case of the named files
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { childEnvironment, ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
-import { BEFORE_ANY_SQL, filesForBothDatabases, ON_A_DATABASE } from './test-plan.mjs';
+import { BEFORE_ANY_SQL, filesForBothDatabases, filesOfProcesses, filesOfRaces, ON_A_DATABASE } from './test-plan.mjs';
 
 await ensureInstalled();
 await ensureGenerated();
 await ensureBuilt();
 
 /** Most that the rounds of services and races use at the same time as the tests of processes. */
-const CONNECTIONS_OF_TWO_ROUNDS = 80;
+const CONNECTIONS_OF_TWO_ROUNDS = 90;
 
 const isWhole = process.argv.includes('--all');
 const words = process.argv.slice(2).filter((word) => word !== '--all');
@@ -53,31 +54,41 @@ await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
 
 const startedAt = performance.now();
 if (!isWhole) console.log(`Samples of this run: MATRIX_SEED=${seed} (npm run test:all tries everything)`);
-const unit = () => round('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
-const onServer = { TEST_DATABASE_URL: serverUrl ?? '' };
+const unit = (options) => round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {}, options);
+const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
+const workers = { SERVICE_WORKERS: hasEnoughConnections ? '3' : '2', RACE_WORKERS: hasEnoughConnections ? '2' : '1' };
+const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...workers };
 const service = () =>
   round('service on PostgreSQL', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], { ...onServer, ...recorded });
-const race = (options, workers = '2') =>
-  round('race on PostgreSQL', ['--project', 'race'], { ...onServer, RACE_WORKERS: workers }, options);
-const system = (options) => round('system: the built service as processes', ['--project', 'system'], onServer, options);
+const race = (options) => {
+  const files = isWhole ? [] : filesOfRaces(seed);
+  return round(
+    `race on PostgreSQL: ${isWhole ? 'every file' : `${files.length} files`}`,
+    ['--project', 'race', ...files],
+    onServer,
+    options,
+  );
+};
+const system = (options) => {
+  const files = isWhole ? [] : filesOfProcesses(seed);
+  const name = isWhole ? 'every file' : files.map((path) => basename(path, '.test.ts')).join(', ');
+  return round(`system, the built service as processes: ${name}`, ['--project', 'system', ...files], onServer, options);
+};
 
-// The tests of processes mostly wait: others run meanwhile, where the server has connections for both. Two workers of races have used 65 of them.
+// The service project waits for a quarter of its time, the tests of processes and the races for more: side by side they keep two cores busy,
+// where the server has connections for both. Two workers of races have used 65 of them.
 // The whole is long enough to keep two cores busy by itself: beside each other its rounds took 2,150 s, one after another 1,520 s.
 const isQuiet = true;
-const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
 if (!isWhole && hasEnoughConnections) {
-  const others = [unit, embeddedRound, service];
-  const waiting = [system, race].map((each) => () => each({ isQuiet }));
-  await Promise.all(
-    [others, waiting].map(async (lane) => {
-      for (const next of lane) await next();
-    }),
-  );
+  const beside = async () => {
+    for (const each of [system, race, embeddedRound, unit]) await each({ isQuiet });
+  };
+  await Promise.all([service(), beside()]);
 } else {
   await unit();
   await embeddedRound();
   if (serverUrl) await service();
-  if (serverUrl) await race({}, hasEnoughConnections ? '2' : '1');
+  if (serverUrl) await race({});
   await system();
 }
 
@@ -102,14 +113,15 @@ else console.log('All test projects that ran passed.');
 process.exit(failed.length > 0 ? 1 : 0);
 
 /** Everything, where it is the only database or everything was asked for; else what differs, and a sample. */
-async function embeddedRound() {
-  const env = { TEST_DATABASE_URL: '', ...recorded };
+async function embeddedRound(options) {
+  // A worker with this database in its memory has up to 1.6 GiB: not three beside those of another round.
+  const env = { TEST_DATABASE_URL: '', SERVICE_WORKERS: isWhole ? '3' : '2', ...recorded };
   if (!serverUrl)
-    return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env);
-  if (isWhole) return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE], env);
+    return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env, options);
+  if (isWhole) return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE], env, options);
   const { differing, sample } = filesForBothDatabases(seed);
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
-  return round(name, ['--project', 'service', ...differing, ...sample], env);
+  return round(name, ['--project', 'service', ...differing, ...sample], env, options);
 }
 
 /** Runs the test runner with its output collected. */

@@ -249,7 +249,7 @@ $$;
 --- lists paid top-ups without a transaction, and what `ledger_check_rewards` lists
 CREATE OR REPLACE FUNCTION ledger_check_payments() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'paid_top_up_without_transaction', p.id::bigint, p.method
-    FROM payments p WHERE p.is_paid AND p.purpose = 'balance_topup' AND p.transaction_id IS NULL
+    FROM payments p WHERE p.is_paid AND p.purpose = 'balance_topup' AND p.transaction_id IS NULL AND p.imported_at IS NULL
   UNION ALL
   SELECT * FROM ledger_check_rewards()
 $$;

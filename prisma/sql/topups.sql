@@ -134,7 +134,7 @@ BEGIN
   INTO v_language, v_has_user FROM users u WHERE u.id = p_user_id FOR NO KEY UPDATE;
   SELECT p.method, p.created_at INTO v_method, v_created_at FROM payments p
   WHERE p.id = p_payment_id AND p.user_id = p_user_id AND p.order_id = p_order_id AND p.external_id IS NOT DISTINCT FROM p_external_id
-    AND p.amount_kopeks = p_amount AND p.currency = p_currency AND p.transaction_id IS NULL
+    AND p.amount_kopeks = p_amount AND p.currency = p_currency AND p.transaction_id IS NULL AND NOT p.is_paid
     -- Given back since it was seen: nothing is credited any more (spec 03a section 0.4).
     AND NOT is_charge_reversed(p, p_charge_id) FOR UPDATE;
   IF NOT FOUND THEN

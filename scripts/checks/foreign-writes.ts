@@ -42,6 +42,7 @@ const RESTORES_TABLES: ReadonlySet<string> = new Set([
   // The statement that inserts rows of any table.
   'src/domain/backups/row-format.ts',
   // Empties the tables, and sets what the archive's rows cannot know: balances after a merge, positions in this server's log.
+  'src/domain/backups/bulk-load.ts',
   'src/domain/backups/restore-rows.ts',
   // Its temporary table has the jobs of the archive until the end of the restore.
   'src/domain/backups/waiting-jobs.ts',

@@ -13,7 +13,7 @@ const FUNCTIONS = `abs array_agg array_length avg bool_and bool_or cardinality c
   btrim jsonb_each_text split_part starts_with jsonb_set jsonb_to_recordset jsonb_typeof least left length lower ltrim max md5 min mod now nullif num_nonnulls
   pg_advisory_lock pg_advisory_unlock pg_advisory_xact_lock pg_current_snapshot pg_current_xact_id pg_is_in_recovery pg_notify
   pg_sequence_last_value pg_snapshot_xmax pg_snapshot_xmin pg_stat_force_next_flush position power random right round row_number row_to_json set_config sha256
-  decode encode isfinite json_array_elements json_to_record json_to_recordset pg_try_advisory_lock setval translate
+  decode encode isfinite lpad to_hex json_array_elements json_to_record json_to_recordset pg_try_advisory_lock setval translate
   string_agg strpos substr sum to_char to_json to_jsonb to_regclass trim unnest upper filter`;
 
 const listOf = (text: string): Set<string> => new Set(text.split(/\s+/));

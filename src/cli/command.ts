@@ -1,3 +1,4 @@
+import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { App } from '../core/app.ts';
@@ -70,7 +71,8 @@ export class CommandError extends Error {
   }
 }
 
-export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+/** `stopped`: the same command goes on where it was. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, stopped: 3 } as const;
 
 /** Reads a whole number from 1 to `max` of a command. @throws UsageError */
 export function wholeNumber(text: string, name: string, max: number): number {
@@ -99,4 +101,11 @@ export function alignColumns(rows: readonly (readonly string[])[]): string {
   return rows
     .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join('  '))
     .join('\n');
+}
+
+/** Makes a file that only its owner can read. @throws CommandError when it exists already, or cannot be made */
+export function openNewFile(path: string): Promise<FileHandle> {
+  return open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(error.code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be written: ${error.code}.`);
+  });
 }

@@ -9,6 +9,10 @@ import {
 import { listCasesCommand, resolveCaseCommand, showCaseCommand } from './case-commands.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
+import { importEnvCommand, importVerifyCommand } from './import-commands.ts';
+import { importLeftoversCommand } from './import-leftovers-command.ts';
+import { importCheckPanelCommand, importExportCommand, importReportCommand } from './import-review-commands.ts';
+import { importCheckCommand, importDeltaCommand, importRunCommand } from './import-run-commands.ts';
 import { ledgerCheckCommand, ledgerReportCommand } from './ledger-commands.ts';
 import { migrateCommand } from './migrate-command.ts';
 import {
@@ -48,4 +52,13 @@ export const commands: readonly Command[] = [
   restoreBackupCommand,
   drillCommand,
   moveCommand,
+  importCheckCommand,
+  importRunCommand,
+  importDeltaCommand,
+  importVerifyCommand,
+  importEnvCommand,
+  importReportCommand,
+  importCheckPanelCommand,
+  importLeftoversCommand,
+  importExportCommand,
 ];

@@ -1,4 +1,4 @@
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { isAppError } from '../core/errors.ts';
 import { formatPrice } from '../core/money.ts';
 import { requestRefund } from '../domain/payments/refunds.ts';
@@ -6,7 +6,16 @@ import { listDebts } from '../domain/referrals/rewards.ts';
 import { exportPayouts } from '../domain/referrals/withdrawals/decide.ts';
 import type { PayoutFilter } from '../domain/referrals/withdrawals/types.ts';
 import { refundGift, resendGift } from '../domain/storefront/gifts/refund-gift.ts';
-import { alignColumns, type Command, type CommandCall, CommandError, timestampOf, UsageError, wholeNumber } from './command.ts';
+import {
+  alignColumns,
+  type Command,
+  type CommandCall,
+  CommandError,
+  openNewFile,
+  timestampOf,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 
 const MAX_REASON = 300;
@@ -158,9 +167,7 @@ export const listDebtsCommand: Command = {
 };
 
 async function exportTo(path: string, call: CommandCall, filter: PayoutFilter) {
-  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(error.code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be written: ${error.code}.`);
-  });
+  const file = await openNewFile(path);
   try {
     // Spreadsheets read a file without this mark in another encoding than UTF-8.
     await file.write('\uFEFF');

@@ -15,6 +15,7 @@ import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
 import { type ErrorLog, logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
 import { registerCors, registerSecurityHeaders, restServerOptions } from '../rest/http-limits.ts';
+import { type InterfaceWords, registerMount } from '../rest/interface-words/interface-words.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import { buildRouteTable, type RestRoute } from '../rest/route-table.ts';
 import { SERVICE_TITLE, servedDocument, servedOperations } from '../rest/served-document.ts';
@@ -27,6 +28,7 @@ import {
 } from '../rest/web-page.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
+import { interfaceWordsOf } from './interface-words.ts';
 
 /** Longer than the idle times of usual load balancers (60 s), so that it is the balancer who closes an unused connection. */
 const KEEP_ALIVE_MS = 65_000;
@@ -35,6 +37,8 @@ const MAX_BATCH_SIZE = 20;
 export interface HttpServer {
   readonly fastify: FastifyInstance;
   readonly routes: readonly RestRoute[];
+  /** The mount with the words of clients; undefined while the option is off. */
+  readonly words: InterfaceWords | undefined;
 }
 
 export interface HttpServerOptions {
@@ -60,6 +64,7 @@ export interface HttpServerOptions {
 /** Builds the HTTP server with all routes, without the sockets; does not listen yet. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { app, metrics, observeRefusal, times = REQUEST_TIMES } = options;
+  const words = interfaceWordsOf(app.env);
   const server = fastify({
     ...restServerOptions,
     logger: false,
@@ -71,6 +76,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdOf(request.headers),
     rewriteUrl: (request) => {
+      const mounted = words?.enter(request);
+      if (mounted) return mounted;
       const url = request.url ?? '/';
       return options.callbackRoute(url.split('?', 1)[0]!) ?? url;
     },
@@ -90,10 +97,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   await registerCors(server, {
     webApiOrigins: () => listOf(app.settings.get('WEB_API_ALLOWED_ORIGINS')),
     cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
+    moreHeaders: ({ raw }) => (words?.mountOf(raw) ? words.headers : []),
   });
+  if (words) registerMount(server, words);
   const log = reportingLog(app, options.reportFailure);
   const routes = options.routes ?? buildRouteTable(appRouter, servedOperations());
-  await registerRest(server, { routes, createContext, log, observeRefusal });
+  await registerRest(server, { routes, createContext, log, words, observeRefusal });
   await server.register(fastifyTRPCPlugin, {
     prefix: '/trpc',
     trpcOptions: {
@@ -113,7 +122,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   registerDocsPages(server, {
     isEnabled: () => app.env.isDocsEnabled,
     title: () => documentTitle(app),
-    document: servedDocument,
+    document: async (title, mount) => {
+      const text = await servedDocument(title);
+      return words && mount ? words.document(text, mount) : text;
+    },
   });
   const { version, isReady, sandboxKinds } = app.ports.instance;
   registerHomePage(server, {
@@ -134,7 +146,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
   await options.extend?.(server);
-  return { fastify: server, routes };
+  return { fastify: server, routes, words };
 }
 
 /** Health, metrics and pages, which need none of the data that a restore replaces. */
@@ -202,7 +214,8 @@ function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): voi
   });
   server.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
-    request.observed?.({ route, method: request.method, status: reply.statusCode });
+    const mount = app.env.interfaceWords === null ? undefined : request.mount ? 'words' : 'own';
+    request.observed?.({ route, method: request.method, status: reply.statusCode, mount });
     const line = {
       requestId: request.id,
       method: request.method,

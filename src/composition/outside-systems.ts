@@ -46,6 +46,7 @@ import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
+import { interfaceWordsOf } from './interface-words.ts';
 import { migrationsFolder } from './package-root.ts';
 import { paymentProviders } from './payment-providers.ts';
 import type { SandboxKind } from './sandbox.ts';
@@ -187,7 +188,13 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
       deps,
     ),
     exchangeRates: createExchangeRatePort(deps),
-    webhooks: createWebhookTransport({ allowedPrivateHosts: env.webhookAllowedPrivateHosts }, deps),
+    webhooks: createWebhookTransport(
+      {
+        allowedPrivateHosts: env.webhookAllowedPrivateHosts,
+        inClientWords: (payload) => interfaceWordsOf(env)?.payload(payload) ?? payload,
+      },
+      deps,
+    ),
     messengerIdentity: createMessengerIdentityPort({
       clock: options.clock,
       log,

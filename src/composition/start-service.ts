@@ -15,6 +15,7 @@ import { authenticateToken, ensureDefaultToken, ensureFirstToken, followDefaultT
 import { syncServersOnce } from '../domain/catalog/server-sync.ts';
 import { ensureDefaultTariff } from '../domain/catalog/tariffs.ts';
 import { authenticateUser } from '../domain/identity/authenticate.ts';
+import { endImport } from '../domain/import/switch-over.ts';
 import { notifyStart } from '../domain/ops/report-fault.ts';
 import { followLogSettings } from '../domain/ops/system-log/read-system-log.ts';
 import { startLogRotation } from '../domain/ops/system-log/rotate-logs.ts';
@@ -77,7 +78,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   const unfollowGate = app.ports.gate.follow();
   const heartbeat = startHeartbeat(app);
 
-  const { fastify } = await createHttpServer({
+  const { fastify, words } = await createHttpServer({
     app,
     metrics,
     tracing,
@@ -102,6 +103,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
     authenticateUser,
     readCabinetAccess,
     recheckCabinetAccess,
+    mount: words,
     clientIp: (request) => addressOf(request, env.trustedProxies),
     metrics,
   });
@@ -198,6 +200,7 @@ class Drain {
  * @returns the text of the first API token, when this start made it
  */
 export async function seedInstallation(app: App): Promise<string | null> {
+  await endImport(app);
   await ensureDefaultToken(app);
   const firstToken = app.env.isProduction ? null : await ensureFirstToken(app);
   if (firstToken !== null && app.ports.instance.sandboxKinds().length > 0) {

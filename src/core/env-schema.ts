@@ -21,6 +21,7 @@ import {
   share,
   text,
   whole,
+  wordPairs,
 } from './env-values.ts';
 
 const MIN_JWT_SECRET_BYTES = 32;
@@ -220,6 +221,25 @@ export const SECTIONS = {
       'Key of the HMAC as which API tokens are stored; without it they are stored as a plain hash.',
     ),
   },
+  'Interface words': {
+    INTERFACE_WORDS: wordPairs().describe(
+      'Words that clients of another product use for ours, as pairs client=ours, comma separated: telegram=messenger,remnawave=vpnpanel. Empty = off. See docs/interface-words.md.',
+    ),
+    INTERFACE_WORDS_PREFIX: z
+      .string()
+      .regex(/^(?:none|(?:\/[a-z0-9-]+){1,3})$/, 'must be one to three segments of a-z, 0-9 and -, such as /compat, or none')
+      .transform((prefix) => (prefix === 'none' ? null : prefix))
+      .default('/compat')
+      .describe(
+        'Path below which the interface speaks the words of INTERFACE_WORDS; none = only the hosts of INTERFACE_WORDS_HOSTS.',
+      ),
+    INTERFACE_WORDS_HOSTS: list(
+      (hosts) => hosts.every((host) => /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host)),
+      'must be host names, each with an optional port',
+    ).describe(
+      'Host names, comma separated, at which the interface speaks the words of INTERFACE_WORDS without a prefix; with :port only at this port.',
+    ),
+  },
   Cabinet: {
     CABINET_ENABLED: flag(true).describe('Serves the cabinet and its administration.'),
     CABINET_JWT_SECRET: secret(
@@ -312,6 +332,7 @@ export const ENV_SCHEMA = z.object({
   ...SECTIONS['Logs and metrics'],
   ...SECTIONS['Outside systems'],
   ...SECTIONS['Web API'],
+  ...SECTIONS['Interface words'],
   ...SECTIONS.Cabinet,
   ...SECTIONS.Updates,
   ...SECTIONS.Mail,

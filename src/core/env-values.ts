@@ -95,6 +95,32 @@ const items = z
 export const list = (isValid: (all: string[]) => boolean = () => true, message?: string) =>
   items.refine(isValid, message).default([]).readonly();
 
+/** A word of a client and ours for the same thing. */
+export interface WordPair {
+  client: string;
+  ours: OurWord;
+}
+
+const OUR_WORDS = ['messenger', 'vpnpanel'] as const;
+type OurWord = (typeof OUR_WORDS)[number];
+
+const WORD_PAIR = /^([a-z][a-z0-9]{2,30})=(messenger|vpnpanel)$/;
+
+/** Pairs `client=ours`, each word at most once. */
+export const wordPairs = () =>
+  items
+    .superRefine(refuseItems((item) => WORD_PAIR.test(item), `not a pair client=${OUR_WORDS.join(' or client=')}`))
+    .transform((all): WordPair[] => {
+      const found = all.map((item) => WORD_PAIR.exec(item)).filter((match) => match !== null);
+      return found.map(([, client = '', ours]) => ({ client, ours: ours as OurWord }));
+    })
+    .refine(
+      (pairs) => new Set(pairs.flatMap(({ client, ours }) => [client, ours])).size === 2 * pairs.length,
+      'a word occurs twice',
+    )
+    .default([])
+    .readonly();
+
 /** Addresses and CIDR ranges. */
 export const networks = (fallback: readonly string[] = []) =>
   items

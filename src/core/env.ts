@@ -142,7 +142,21 @@ function envOf(values: Values) {
     callbacksPerMinute: values.PAYMENT_CALLBACKS_PER_MINUTE,
     /** By payment method whose provider accepts growing nonces only (03a section 10): the lowest one. */
     nonceStarts: Object.freeze({ freekassa: values.FREEKASSA_NONCE_START, kassa_ai: values.KASSA_AI_NONCE_START }),
+    /** Null = off (spec 09). */
+    interfaceWords: values.INTERFACE_WORDS.length === 0 ? null : interfaceWordsOf(values),
     webhookAllowedPrivateHosts: Object.freeze(values.WEBHOOK_ALLOWED_PRIVATE_HOSTS.map((host) => host.toLowerCase())),
+  });
+}
+
+/** The mount at which the interface speaks the words of its clients. */
+export type InterfaceWordsEnv = ReturnType<typeof interfaceWordsOf>;
+
+function interfaceWordsOf(values: Values) {
+  return Object.freeze({
+    pairs: values.INTERFACE_WORDS,
+    /** Null = only the hosts. */
+    prefix: values.INTERFACE_WORDS_PREFIX,
+    hosts: values.INTERFACE_WORDS_HOSTS.map((host) => host.toLowerCase()),
   });
 }
 

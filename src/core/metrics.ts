@@ -22,6 +22,8 @@ interface HttpObservation {
   route: string;
   method: string;
   status: number;
+  /** Whether the client had the words of the interface or its own; undefined while there is no mount for these (spec 09). */
+  mount?: 'own' | 'words' | undefined;
 }
 
 interface PoolCounts {
@@ -100,7 +102,7 @@ export function createMetrics(): Metrics {
   const httpDuration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the first byte of a request to the end of its answer',
-    labelNames: ['route', 'method', 'status'],
+    labelNames: ['route', 'method', 'status', 'mount'],
     buckets: HTTP_BUCKETS,
     registers,
   });
@@ -230,9 +232,10 @@ export function createMetrics(): Metrics {
     startHttpRequest() {
       const startedAt = performance.now();
       inFlight += 1;
-      return ({ route, method, status }) => {
+      return ({ route, method, status, mount }) => {
         inFlight -= 1;
-        httpDuration.observe({ route, method, status }, (performance.now() - startedAt) / 1000);
+        const labels = mount === undefined ? { route, method, status } : { route, method, status, mount };
+        httpDuration.observe(labels, (performance.now() - startedAt) / 1000);
       };
     },
     countPanelEvent: (outcome) => panelEvents.inc({ outcome }),

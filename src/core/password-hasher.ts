@@ -53,15 +53,20 @@ export async function verifyPassword(password: string, hash: string | null): Pro
   return matches && hash !== null;
 }
 
+/** Whether a hash is one of the existing product: `bcrypt:` and a bcrypt hash of the password itself. Only the import stores such. */
+export function isImportedHash(hash: string): boolean {
+  return hash.startsWith('bcrypt:');
+}
+
 /** Ends the threads; passwords still waiting are refused. Threads start again when needed. */
 export async function closePasswordHasher(): Promise<void> {
-  for (const job of waiting.splice(0)) job.reject(overloaded());
+  for (const job of waiting.splice(0)) job.reject(passwordsOverloaded());
   const workers = [...idle.splice(0), ...busy.keys()];
   await Promise.all(workers.map((worker) => worker.terminate()));
 }
 
 function submit(task: HashTask): Promise<string | boolean> {
-  if (waiting.length >= MAX_WAITING) return Promise.reject(overloaded());
+  if (waiting.length >= MAX_WAITING) return Promise.reject(passwordsOverloaded());
   return new Promise((resolve, reject) => {
     waiting.push({ task, resolve, reject });
     next();
@@ -102,4 +107,4 @@ function startWorker(): Worker {
   return worker;
 }
 
-const overloaded = refusal('overloaded', 503, 'Service temporarily unavailable. Please try again later.');
+export const passwordsOverloaded = refusal('overloaded', 503, 'Service temporarily unavailable. Please try again later.');

@@ -12,6 +12,8 @@ function prehash(password: string): string {
 
 function run(task: HashTask): string | boolean {
   if (task.kind === 'hash') return bcrypt.hashSync(prehash(task.password), task.cost);
+  // Of the existing product, which hashed the password itself (spec 07 section 6); bcryptjs reads its first 72 bytes, as that did.
+  if (task.hash.startsWith('bcrypt:')) return bcrypt.compareSync(task.password, task.hash.slice('bcrypt:'.length));
   return bcrypt.compareSync(prehash(task.password), task.hash);
 }
 

@@ -12,7 +12,7 @@ import type { Metrics } from '../core/metrics.ts';
 import { storeOf } from '../domain/settings/settings-store.ts';
 import { type CabinetAccess, chooseProtocol, credentialOf, lifeOf, upgradeTarget } from './cabinet-access.ts';
 import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
-import { type Access, FanOut, Feed, OFF_REASON, type OpenCredential, refusalReason } from './feed.ts';
+import { type Access, FanOut, Feed, type FeedRules, OFF_REASON, type OpenCredential, refusalReason } from './feed.ts';
 import {
   CLOSE,
   cabinetText,
@@ -42,8 +42,17 @@ export interface RealtimeOptions {
   ): Promise<PromiseSettledResult<CabinetAccess>[]>;
   /** Client address behind trusted proxies; the socket's own unless given. */
   clientIp?: (request: IncomingMessage) => string | null;
+  /** The mount at which clients have words of their own (spec 09); there is none unless given. */
+  mount?: WordsMount | undefined;
   metrics?: Pick<Metrics, 'setWebsocketSource'>;
   limits?: Partial<RealtimeLimits>;
+}
+
+interface WordsMount {
+  /** @returns the URL in our words; null for a request that is not on the mount */
+  enter(request: IncomingMessage): string | null;
+  /** The payload of an event in the client's words. */
+  payload(payload: Record<string, unknown>): Record<string, unknown>;
 }
 
 export interface Realtime {
@@ -84,6 +93,8 @@ class RealtimeServer implements Realtime {
   readonly #limits: RealtimeLimits;
   readonly #ws: Feed;
   readonly #cabinet: Feed;
+  /** `/ws` on the mount; null when there is none. */
+  readonly #words: { feed: Feed; fanOut: FanOut } | null;
   readonly #feeds: readonly Feed[];
   readonly #fanOut: FanOut;
   readonly #catchUp: CatchUp;
@@ -97,7 +108,7 @@ class RealtimeServer implements Realtime {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { app } = options;
-    this.#ws = new Feed(app, {
+    const webApiRules: FeedRules = {
       name: 'ws',
       path: '/ws',
       setting: 'WEB_API_ENABLED',
@@ -109,7 +120,8 @@ class RealtimeServer implements Realtime {
       authenticate: (credential, ip) => this.#tokenAccess(credential, ip),
       recheck: (open) => Promise.allSettled(open.map(({ credential, ip }) => this.#tokenAccess(credential, ip))),
       deliverEvents: () => options.bus.refresh(),
-    });
+    };
+    this.#ws = new Feed(app, webApiRules);
     this.#cabinet = new Feed(app, {
       name: 'cabinet',
       path: '/cabinet/ws',
@@ -123,7 +135,9 @@ class RealtimeServer implements Realtime {
       recheck: (open) => this.#recheckUsers(open),
       deliverEvents: () => options.bus.refresh(),
     });
-    this.#feeds = [this.#ws, this.#cabinet];
+    const words = options.mount ? new Feed(app, webApiRules) : null;
+    this.#words = words && { feed: words, fanOut: new FanOut(words.clients) };
+    this.#feeds = words ? [this.#ws, this.#cabinet, words] : [this.#ws, this.#cabinet];
     this.#fanOut = new FanOut(this.#ws.clients);
     this.#catchUp = new CatchUp(app.db.sql, options.bus);
     this.#server = new WebSocketServer({
@@ -148,7 +162,9 @@ class RealtimeServer implements Realtime {
       () => clearInterval(timer),
       bus.subscribe(
         (event) => this.#publish(event),
-        () => this.#fanOut.idle(),
+        async () => {
+          await Promise.all([this.#fanOut.idle(), this.#words?.fanOut.idle()]);
+        },
       ),
       // The settings store receives changes of every instance.
       storeOf(app).onChange(
@@ -162,7 +178,7 @@ class RealtimeServer implements Realtime {
   }
 
   counts(): { ws: number; cabinet: number } {
-    return { ws: this.#ws.clients.size, cabinet: this.#cabinet.clients.size };
+    return { ws: this.#ws.clients.size + (this.#words?.feed.clients.size ?? 0), cabinet: this.#cabinet.clients.size };
   }
 
   drain(ms: number): void {
@@ -236,8 +252,9 @@ class RealtimeServer implements Realtime {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const { path, query } = upgradeTarget(request);
-    const feed = this.#feedAt(path);
+    const mounted = this.#options.mount?.enter(request) ?? null;
+    const { path, query } = upgradeTarget(mounted ?? request.url);
+    const feed = this.#feedAt(path, mounted !== null);
     if (feed === null) {
       refuseUpgrade(socket, '404 Not Found', 'Not Found');
       return;
@@ -260,8 +277,9 @@ class RealtimeServer implements Realtime {
     });
   }
 
-  #feedAt(path: string): Feed | null {
-    return this.#feeds.find((feed) => feed.rules.path === path && feed.isOpen) ?? null;
+  #feedAt(path: string, isOnMount: boolean): Feed | null {
+    const found = this.#feeds.find((feed) => feed.rules.path === path && feed.isOpen) ?? null;
+    return isOnMount && found === this.#ws ? (this.#words?.feed ?? found) : found;
   }
 
   async #signIn(feed: Feed, { ws, socket, credential, ip, after }: NewSocket): Promise<void> {
@@ -291,7 +309,7 @@ class RealtimeServer implements Realtime {
     const id = from === null ? presentPositionText(this.#options.bus) : after;
     client.send(textFrame(JSON.stringify({ ...access.greeting, id, ...(after === null ? {} : { resumed: from !== null }) })));
     ws.resume();
-    if (from === null) client.join(this.#fanOut.next);
+    if (from === null) client.join(this.#fanOutOf(feed).next);
     else await this.#sendMissed(feed, client, access, from);
     this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');
   }
@@ -305,8 +323,8 @@ class RealtimeServer implements Realtime {
           userId === null
             ? { of: 'audience', audience: 'feed' }
             : { of: 'user', userId, receivesStaffEvents: feed.receivesStaffEvents(client) },
-        frameOf: (event) => textFrame(userId === null ? feedText(event) : cabinetText(event)),
-        collect: () => client.collect(this.#fanOut.next),
+        frameOf: (event) => textFrame(userId === null ? feedText(this.#inWordsOf(feed, event)) : cabinetText(event)),
+        collect: () => client.collect(this.#fanOutOf(feed).next),
       });
     } catch (error) {
       this.#options.app.log.warn({ err: error, feed: feed.rules.name }, 'a socket could not be given what it missed');
@@ -314,11 +332,22 @@ class RealtimeServer implements Realtime {
     }
   }
 
+  #fanOutOf(feed: Feed): FanOut {
+    return feed === this.#words?.feed ? this.#words.fanOut : this.#fanOut;
+  }
+
+  #inWordsOf(feed: Feed, event: DeliveredEvent): DeliveredEvent {
+    const { mount } = this.#options;
+    return mount && feed === this.#words?.feed ? { ...event, payload: mount.payload(event.payload) } : event;
+  }
+
   #publish(event: DeliveredEvent): void {
     if (event.audience === 'instance') {
       if (event.type === CACHE_FORGOTTEN) for (const key of event.payload.keys as string[]) this.#credentialChanged(key);
     } else if (event.audience === 'feed') {
       if (this.#ws.clients.size > 0) this.#fanOut.publish(textFrame(feedText(event)));
+      const words = this.#words;
+      if (words && words.feed.clients.size > 0) words.fanOut.publish(textFrame(feedText(this.#inWordsOf(words.feed, event))));
     } else if (event.audience === 'staff') {
       this.#cabinet.sendToStaff(textFrame(cabinetText(event)));
     } else if (event.userId !== null) {

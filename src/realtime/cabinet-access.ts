@@ -56,8 +56,8 @@ interface UpgradeTarget {
 }
 
 /** Splits the request's URL. Neither part of it may be logged: the query carries the credential (spec 06 section 17, hazard 18). */
-export function upgradeTarget(request: IncomingMessage): UpgradeTarget {
-  const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s, 2);
+export function upgradeTarget(url = '/'): UpgradeTarget {
+  const [path = '/', query = ''] = url.split(/\?(.*)/s, 2);
   return { path: path.length > 1 ? path.replace(/\/+$/, '') : path, query: new URLSearchParams(query) };
 }
 

@@ -12,6 +12,7 @@ import { ValidationError } from '../core/errors.ts';
 import { unsupportedMediaType } from '../core/http/request-refusals.ts';
 import { type ErrorLog, type ExplainInput, type RefusalObserver, sendError } from './error-replies.ts';
 import { JSON_BODY_LIMIT } from './http-limits.ts';
+import type { InterfaceWords } from './interface-words/interface-words.ts';
 import { readForm } from './multipart-reader.ts';
 import { methodFinder } from './not-found.ts';
 import { runnerFor } from './procedure-runner.ts';
@@ -25,6 +26,8 @@ export interface RestOptions {
   /** Builds the procedures' context; may be synchronous, which saves one tick of the event loop. */
   createContext: (request: FastifyRequest, reply: FastifyReply) => unknown;
   log: ErrorLog;
+  /** The mount with the words of clients, where there is one. */
+  words?: InterfaceWords;
   observeRefusal?: RefusalObserver;
 }
 
@@ -43,7 +46,7 @@ export async function registerRest(fastify: FastifyInstance, options: RestOption
     // JSON is parsed by the decoder: after the guards, and with the service's own error texts.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
     for (const route of routes) {
-      const config = { storesUpload: route.plan.multipart?.streams === true };
+      const config = { storesUpload: route.plan.multipart?.streams === true, words: options.words?.operation(route.operationId) };
       scope.route({
         method: route.method,
         url: route.url,
@@ -143,6 +146,7 @@ function wireRequest(request: FastifyRequest, text: string | undefined, form?: W
     text,
   };
   if (form !== undefined) wire.form = form;
+  request.mount?.words?.readRequest(wire);
   return wire;
 }
 

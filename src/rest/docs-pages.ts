@@ -8,14 +8,15 @@ import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Mount, mountedUrl } from './interface-words/interface-words.ts';
 
 export interface DocsOptions {
   /** `IS_DOCS_ENABLED`, read for each request; while it is off the pages are 404. */
   isEnabled: () => boolean;
   /** Title of the pages and the document, read for each request. */
   title: () => string;
-  /** The document in JSON. */
-  document: (title: string) => Promise<string>;
+  /** The document in JSON, on the mount in the words of its clients. */
+  document: (title: string, mount: Mount | undefined) => Promise<string>;
 }
 
 const PAGE_POLICY = [
@@ -31,8 +32,8 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const SWAGGER_START = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json',
+const swaggerStart = (prefix: string): string => `window.ui = SwaggerUIBundle({
+  url: '${prefix}/openapi.json',
   dom_id: '#view',
   deepLinking: true,
   docExpansion: 'none',
@@ -42,7 +43,9 @@ const SWAGGER_START = `window.ui = SwaggerUIBundle({
 });
 `;
 
-const REDOC_START = `Redoc.init('/openapi.json', { disableSearch: false, nativeScrollbars: true }, document.getElementById('view'));
+const redocStart = (
+  prefix: string,
+): string => `Redoc.init('${prefix}/openapi.json', { disableSearch: false, nativeScrollbars: true }, document.getElementById('view'));
 `;
 
 /** The viewer's only request to another host, for a logo. The policy would block it; this removes it. */
@@ -63,7 +66,7 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
   let redoc: string | undefined;
 
   const serve = (url: string, answer: (reply: FastifyReply) => unknown): void => {
-    fastify.get(url, (_request: FastifyRequest, reply: FastifyReply) => {
+    fastify.get(url, { config: { isOnMount: true } }, (_request: FastifyRequest, reply: FastifyReply) => {
       if (!options.isEnabled()) return reply.code(404).send({ detail: 'Not Found' });
       return answer(reply);
     });
@@ -74,10 +77,15 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
         .header('content-security-policy', PAGE_POLICY)
         .header('cache-control', 'no-cache')
         .type('text/html; charset=utf-8')
-        .send(page(options.title(), ...files)),
+        .send(page(options.title(), reply.request.mount?.prefix ?? '', ...files)),
     );
-  const serveText = (url: string, type: string, text: string): void =>
-    serve(url, (reply) => reply.header('cache-control', 'no-cache').type(type).send(text));
+  const serveScript = (url: string, script: (prefix: string) => string): void =>
+    serve(url, (reply) =>
+      reply
+        .header('cache-control', 'no-cache')
+        .type(JAVASCRIPT)
+        .send(script(reply.request.mount?.prefix ?? '')),
+    );
   const serveFile = (url: string, type: string, file: string): void =>
     serve(url, async (reply) => {
       const path = viewerFile(file);
@@ -87,26 +95,26 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
     });
 
   serve('/openapi.json', async (reply) => {
-    const text = await options.document(options.title());
+    const text = await options.document(options.title(), reply.request.mount);
     return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(text);
   });
-  serve('/doc', (reply) => reply.redirect('/docs', 307));
+  serve('/doc', (reply) => reply.redirect(mountedUrl(reply, '/docs'), 307));
 
   servePage('/docs', ['/docs/swagger-ui-bundle.js', '/docs/start.js'], '/docs/swagger-ui.css');
-  serveText('/docs/start.js', JAVASCRIPT, SWAGGER_START);
+  serveScript('/docs/start.js', swaggerStart);
   serveFile('/docs/swagger-ui-bundle.js', JAVASCRIPT, 'swagger-ui-dist/swagger-ui-bundle.js');
   serveFile('/docs/swagger-ui.css', 'text/css; charset=utf-8', 'swagger-ui-dist/swagger-ui.css');
   serveFile('/docs/favicon.png', 'image/png', 'swagger-ui-dist/favicon-32x32.png');
 
   servePage('/redoc', ['/redoc/redoc.standalone.js', '/redoc/start.js']);
-  serveText('/redoc/start.js', JAVASCRIPT, REDOC_START);
+  serveScript('/redoc/start.js', redocStart);
   serve('/redoc/redoc.standalone.js', async (reply) => {
     redoc ??= (await readFile(viewerFile(REDOC_FILE), 'utf8')).replaceAll(REMOTE_LOGO, 'data:,');
     return reply.header('cache-control', `public, max-age=${HOUR_SECONDS}`).type(JAVASCRIPT).send(redoc);
   });
 }
 
-function page(title: string, scripts: readonly string[], style?: string): string {
+function page(title: string, prefix: string, scripts: readonly string[], style?: string): string {
   const safeTitle = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return `<!doctype html>
 <html lang="en">
@@ -114,11 +122,11 @@ function page(title: string, scripts: readonly string[], style?: string): string
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${safeTitle}</title>
-<link rel="icon" type="image/png" href="/docs/favicon.png">
-${style ? `<link rel="stylesheet" href="${style}">\n` : ''}</head>
+<link rel="icon" type="image/png" href="${prefix}/docs/favicon.png">
+${style ? `<link rel="stylesheet" href="${prefix}${style}">\n` : ''}</head>
 <body>
 <div id="view"></div>
-${scripts.map((script) => `<script src="${script}"></script>`).join('\n')}
+${scripts.map((script) => `<script src="${prefix}${script}"></script>`).join('\n')}
 </body>
 </html>
 `;

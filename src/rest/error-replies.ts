@@ -86,7 +86,17 @@ export function sendError(
   if (answer.status >= 500)
     logFailure(log, answer, { operation, requestId: reply.request.id, status: answer.status }, logged(error));
   if (reply.sent) return;
-  reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8').send(errorText(answer.body));
+  reply
+    .code(answer.status)
+    .headers(answer.headers)
+    .type('application/json; charset=utf-8')
+    .send(errorText(bodyFor(reply, answer.body)));
+}
+
+/** On the mount the names in it are the client's. */
+function bodyFor({ request }: FastifyReply, body: HttpError['body']): HttpError['body'] {
+  const words = request.mount?.words;
+  return words === undefined ? body : (words.refusal(body) as HttpError['body']);
 }
 
 /** An intended 503 (maintenance, an unavailable panel) occurs with every request of an outage: one line each, no stack. */

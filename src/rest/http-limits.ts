@@ -4,6 +4,8 @@ import cors, { type FastifyCorsOptions, type FastifyCorsOptionsDelegateCallback 
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions, onRequestHookHandler } from 'fastify';
 
 export interface CorsSources {
+  /** Names of headers that a request may have besides those of every request. */
+  moreHeaders?: (request: FastifyRequest) => readonly string[];
   /** `WEB_API_ALLOWED_ORIGINS`, read for each request so that a changed setting takes effect immediately; empty means every origin. */
   webApiOrigins: () => readonly string[];
   /** `CABINET_ALLOWED_ORIGINS`. */
@@ -41,7 +43,10 @@ export async function registerCors(fastify: FastifyInstance, sources: CorsSource
     if (request.method !== 'OPTIONS') addHeaders(reply, request.headers.origin, optionsNow());
     done();
   });
-  const perRequest: FastifyCorsOptionsDelegateCallback = (_request, callback) => callback(null, optionsNow());
+  const perRequest: FastifyCorsOptionsDelegateCallback = (request, callback) => {
+    const more = sources.moreHeaders?.(request) ?? [];
+    callback(null, more.length === 0 ? optionsNow() : { ...optionsNow(), allowedHeaders: [...HEADERS, ...more] });
+  };
   const register = cors as unknown as (instance: FastifyInstance, options: typeof perRequest, done: () => void) => void;
   await new Promise<void>((resolve) => register(forPreflight(fastify), perRequest, resolve));
 }

@@ -50,6 +50,7 @@ export function contextFactory(server: FastifyInstance, app: App): (request: Fas
       language: preferredLanguage(headers['accept-language']),
       request: { method: request.method, path: request.url.split('?', 1)[0]! },
       baseUrl: requestBase(request, trustedProxies),
+      hasClientWords: request.mount !== undefined,
       browser: browserOf(request, reply, isSecure),
       requestId: request.id,
       idempotencyKey: textOf(headers['idempotency-key']),

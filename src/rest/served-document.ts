@@ -13,6 +13,9 @@ const FILE = 'openapi.json';
 const besideBundle = join(import.meta.dirname, FILE);
 const file = existsSync(besideBundle) ? besideBundle : join(import.meta.dirname, '..', 'generated', FILE);
 
+/** The document as it is written. */
+export const writtenDocument = (): unknown => JSON.parse(readFileSync(file, 'utf8'));
+
 /** The operations of the document, of which the routes are made. */
 export function servedOperations(): Operation[] {
   return operationsOf(JSON.parse(readFileSync(file, 'utf8')));

@@ -5,13 +5,15 @@ import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/http-client.ts';
 import { rangeNotSatisfiable } from '../core/http/request-refusals.ts';
+import { mountedUrl } from './interface-words/interface-words.ts';
 
 /** The answer of an operation that returns nothing. */
 const DONE = '{"success":true}';
 
 /** @throws Error when the value cannot be JSON (a cycle, a bigint): a bug of the procedure */
 export function sendJson(reply: FastifyReply, value: unknown): undefined {
-  const text = value === undefined ? DONE : JSON.stringify(value);
+  const words = reply.request.mount?.words;
+  const text = value === undefined ? DONE : JSON.stringify(words === undefined ? value : words.answer(value));
   reply.header('content-type', 'application/json; charset=utf-8').send(text);
 }
 
@@ -36,7 +38,10 @@ function hasCurrent({ request }: FastifyReply, etag: string): boolean {
  */
 export function sendSpecial(reply: FastifyReply, value: unknown): Promise<void> | undefined {
   if (isRedirectReply(value)) {
-    reply.code(302).header('location', asciiUrl(value.url)).send();
+    reply
+      .code(302)
+      .header('location', asciiUrl(mountedUrl(reply, value.url)))
+      .send();
     return undefined;
   }
   if (isFileReply(value)) return sendFile(reply, value);

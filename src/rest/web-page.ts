@@ -123,7 +123,7 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
 
 /** Registers the page and the icon of the pages. */
 export function registerHomePage(fastify: FastifyInstance, { facts, fakes, texts }: HomeOptions): void {
-  fastify.get('/', (request, reply) => {
+  fastify.get('/', { config: { isOnMount: true } }, (request, reply) => {
     reply.header('cache-control', 'no-cache');
     varyByBrowser(reply);
     if (!wantsPage(request)) return reply.send(facts());

@@ -36,6 +36,8 @@ export interface Context {
   readonly request: { readonly method: string; readonly path: string };
   /** `https://host` as the client addressed the service, after trusted proxies; null for a request without a usable host. */
   readonly baseUrl: string | null;
+  /** Whether the request came where the interface has the words of its clients (spec 09). */
+  readonly hasClientWords: boolean;
   readonly browser: Browser;
   readonly requestId: string;
   readonly idempotencyKey: string | null;

@@ -3,6 +3,7 @@ import type { AdminActor, UserActor } from '../core/actor.ts';
 import {
   countUnreadNotifications,
   listTicketNotifications,
+  notAnAdminNotification,
   notificationNotFound,
   readAllNotifications,
   readNotification,
@@ -93,7 +94,7 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
         description: isOfUser
           ? 'Marks an own notification as read. Repeating the call changes nothing.'
           : 'Marks a notification as read, for all administrators. Repeating the call changes nothing.',
-        refuses: [notificationNotFound],
+        refuses: isOfUser ? [notificationNotFound] : [notificationNotFound, notAnAdminNotification],
       })
       .input(fromWire(NotificationPath))
       .output(SuccessResponse)

@@ -5,6 +5,7 @@ import { seedRoles } from '../../src/domain/access/roles.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
+import { storeRow } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const RBAC = '/cabinet/admin/rbac';
@@ -136,6 +137,85 @@ describe('assignments', () => {
     const revoked = await admin.delete(`${RBAC}/assignments/${given.body.id}`);
     expect(revoked.body).toEqual({ message: 'Role revoked', assignment_id: given.body.id });
     expect((await user.get(`${RBAC}/roles`)).status).toBe(403);
+  });
+});
+
+describe('an administrator of level 50', () => {
+  const detail = (text: string) => ({ status: 403, body: { detail: text } });
+
+  it('keeps to roles below this level', async () => {
+    const actor = await adminClient(t.app, server, ['roles:*', 'users:read'], 50);
+    const [peer, lower] = [await makeRole({ level: 50 }), await makeRole({ level: 49 })];
+    const { body: assigned } = await admin.post(`${RBAC}/assignments`, { user_id: admin.user.id, role_id: peer.id });
+    expect(await actor.post(`${RBAC}/roles`, roleBody({ level: 50 }))).toMatchObject(
+      detail('Cannot create a role with level >= your own role level'),
+    );
+    expect(await actor.put(`${RBAC}/roles/${lower.id}`, { level: 50 })).toMatchObject(
+      detail('Cannot set role level >= your own role level'),
+    );
+    expect(await actor.put(`${RBAC}/roles/${peer.id}`, { color: '#10B981' })).toMatchObject(
+      detail('Cannot edit a role at or above your own level'),
+    );
+    expect(await actor.delete(`${RBAC}/roles/${peer.id}`)).toMatchObject(
+      detail('Cannot delete a role at or above your own level'),
+    );
+    expect(await actor.post(`${RBAC}/assignments`, { user_id: actor.user.id, role_id: peer.id })).toMatchObject(
+      detail('Cannot assign a role with level >= your own role level'),
+    );
+    expect(await actor.delete(`${RBAC}/assignments/${assigned.id}`)).toMatchObject(
+      detail('Cannot revoke a role at or above your own level'),
+    );
+  });
+
+  it('leaves the policies of roles at this level', async () => {
+    const actor = await adminClient(t.app, server, ['roles:*'], 50);
+    const peer = await makeRole({ level: 50 });
+    const policy = { name: 'P', effect: 'deny', resource: 'users', actions: ['*'], role_id: peer.id };
+    const { body: made } = await admin.post(`${RBAC}/policies`, policy);
+    const refused = detail('Cannot manage a policy of a role at or above your own level');
+    expect(await actor.delete(`${RBAC}/policies/${made.id}`)).toMatchObject(refused);
+  });
+
+  it('passes on no permission beyond the own', async () => {
+    const actor = await adminClient(t.app, server, ['roles:*'], 50);
+    const [lower, beyond] = [await makeRole({ permissions: ['roles:read'] }), await makeRole({ permissions: ['tickets:read'] })];
+    const refused = detail('Cannot grant permissions you do not have: tickets:read');
+    expect(await actor.put(`${RBAC}/roles/${lower.id}`, { permissions: ['tickets:read'] })).toMatchObject(refused);
+    expect(await actor.post(`${RBAC}/assignments`, { user_id: actor.user.id, role_id: beyond.id })).toMatchObject(refused);
+  });
+
+  it('cannot give up the own rights over roles', async () => {
+    const actor = await adminClient(t.app, server, ['users:read'], 50);
+    const role = await makeRole({ permissions: ['roles:*'] });
+    const assignment = { user_id: actor.user.id, role_id: role.id };
+    const { body: assigned } = await admin.post(`${RBAC}/assignments`, assignment);
+    const path = `${RBAC}/roles/${role.id}`;
+    for (const reply of [
+      await actor.put(path, { permissions: ['roles:edit'] }),
+      await actor.delete(path),
+      await actor.delete(`${RBAC}/assignments/${assigned.id}`),
+      await actor.post(`${RBAC}/assignments`, { ...assignment, expires_at: '2000-01-01T00:00:00Z' }),
+    ])
+      expect(reply).toMatchObject({ status: 403, body: { detail: expect.stringContaining('take your own permissions away') } });
+    const policy = { name: 'P', effect: 'deny', resource: 'roles', actions: ['*'], role_id: role.id };
+    expect(await actor.post(`${RBAC}/policies`, policy)).toMatchObject({ status: 403 });
+    const { body: other } = await admin.post(`${RBAC}/policies`, { ...policy, resource: 'users', role_id: role.id });
+    expect(await actor.put(`${RBAC}/policies/${other.id}`, { resource: 'roles' })).toMatchObject({ status: 403 });
+    expect((await actor.get(`${RBAC}/roles`)).status).toBe(200);
+  });
+
+  it('changes neither level nor state of a system role, nor who is superadmin', async () => {
+    const { body: roles } = await admin.get(`${RBAC}/roles`);
+    const system = roles.find((role: { is_system: boolean; level: number }) => role.is_system && role.level < 900);
+    const [superadmin] = roles;
+    expect(await admin.put(`${RBAC}/roles/${system.id}`, { is_active: false })).toMatchObject(
+      detail('Cannot change is_active on a system role'),
+    );
+    const row = await storeRow(t.app, 'UserRole', { userId: admin.user.id, roleId: superadmin.id });
+    expect(await admin.delete(`${RBAC}/assignments/${row.id}`)).toMatchObject(
+      detail(expect.stringContaining('Remove the user from env') as unknown as string),
+    );
+    await t.app.db.sql('DELETE FROM user_roles WHERE id = $1::int RETURNING id', [row.id]);
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
 import type { Rows } from '../../src/core/db/columns.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
-import { testServer } from '../support/api.ts';
+import { testServer, tokenClient } from '../support/api.ts';
 import { aUser, defaultGroupId } from '../support/builders.ts';
 import { storeRow, storeRows } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -152,6 +152,21 @@ describe('admin servers', () => {
     expect(body).toMatchObject({ created: expect.any(Number), updated: 1, removed: 0, message: expect.any(String) });
     expect(body.created).toBeGreaterThan(0);
     expect((await admin.post(`${path}/sync`)).body).toMatchObject({ created: 0, removed: 1 });
+  });
+
+  it('refuses to read the servers while no panel is configured', async () => {
+    const panel = new Proxy(t.app.ports.panel, {
+      get: (port, name) => (name === 'configurationError' ? () => 'no panel' : Reflect.get(port, name)),
+    });
+    const closing = await testServer({ ...t.app, ports: { ...t.app.ports, panel } });
+    try {
+      const { status, body } = await (await adminClient(t.app, closing, ['servers:*'])).post(`${path}/sync`);
+      expect([status, body.detail]).toEqual([400, 'VpnPanel is not configured']);
+      const web = await (await tokenClient(t.app, closing)).post('/servers/sync');
+      expect([web.status, web.body.detail]).toEqual([503, 'no panel']);
+    } finally {
+      await closing.close();
+    }
   });
 
   it.each(['get ', 'put ', 'post /toggle', 'post /trial', 'get /stats'])('answers 404 for an unknown id: %s', async (call) => {

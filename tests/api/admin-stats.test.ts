@@ -4,9 +4,9 @@ import { DAY_MS } from '../../src/core/clock.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import type { Movement } from '../../src/domain/ledger/types.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
-import { testServer } from '../support/api.ts';
+import { clientOf, testServer } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
-import { type ProvisioningTest, startAppWithPanel, unconfigured } from '../support/provisioning-setup.ts';
+import { type ProvisioningTest, startAppWithPanel, unconfigured, withPort } from '../support/provisioning-setup.ts';
 import { aServer, aStoredSubscription, aTariff } from '../support/sale-samples.ts';
 import { storeRow } from '../support/stored-rows.ts';
 import { emptyDatabase } from '../support/test-database.ts';
@@ -91,6 +91,19 @@ describe('06 4.3: nodes', () => {
     t.panel.faults.set({ status: 500 });
     expect(await admin.post(`${node}/restart`)).toMatchObject({ status: 400, body: { detail: 'Failed to restart node' } });
     expect(await admin.post(`${node}/toggle`)).toMatchObject({ status: 400, body: { detail: 'Failed to toggle node' } });
+  });
+
+  test('toggle: 400 for a node that the panel lists and does not have any more', async () => {
+    const gone = '00000000-0000-4000-8000-00000000dead';
+    const listNodes = async () => (await t.adapter.listNodes()).map((node) => ({ ...node, uuid: gone, isDisabled: false }));
+    const changed = await testServer(withPort(t.app, { ...t.adapter, listNodes }));
+    try {
+      const client = clientOf(changed, { authorization: `Bearer ${admin.accessToken}` });
+      const { status, body } = await client.post(`${ROOT}/nodes/${gone}/toggle`);
+      expect([status, body.detail]).toEqual([400, 'Failed to disable node']);
+    } finally {
+      await changed.close();
+    }
   });
 
   test('a panel that is not configured: no nodes, and 400 for the actions', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
 import type { Rows } from '../../src/core/db/columns.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
+import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
@@ -244,6 +245,21 @@ describe('admin tariffs', () => {
     expect(servers).toMatchObject([{ squad_uuid: 'de', is_selected: false, traffic_limit_gb: null }, { squad_uuid: 'nl' }]);
     const squads = (await admin.get(`${path}/available-external-squads`)).body;
     expect(squads).toContainEqual({ uuid: expect.any(String), name: 'Partners', members_count: expect.any(Number) });
+  });
+
+  it('refuses to list external squads while the panel does not answer', async () => {
+    const listExternalSquads = () => Promise.reject(new PanelError('unavailable', 'the panel is away'));
+    const panel = new Proxy(t.app.ports.panel, {
+      get: (port, name) => (name === 'listExternalSquads' ? listExternalSquads : Reflect.get(port, name)),
+    });
+    const away = await testServer({ ...t.app, ports: { ...t.app.ports, panel } });
+    try {
+      const client = clientOf(away, { authorization: `Bearer ${admin.accessToken}` });
+      const { status, body } = await client.get(`${path}/available-external-squads`);
+      expect([status, body.detail]).toEqual([502, expect.stringContaining('the panel is away')]);
+    } finally {
+      await away.close();
+    }
   });
 
   it('syncs the squads of its subscriptions', async () => {

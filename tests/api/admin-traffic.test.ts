@@ -309,3 +309,25 @@ describe('POST /cabinet/admin/traffic/export-csv', () => {
     expect((await send()).body.detail).toContain('VPN panel');
   });
 });
+
+test('list and file are 503 with Retry-After while the panel has not been read for ten seconds', async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const listNodes: VpnPanelPort['listNodes'] = () => released.then(() => t.adapter.listNodes());
+  const slow = await testServer(withPort(t.app, { ...t.adapter, listNodes }));
+  const client = clientOf(slow, { authorization: `Bearer ${admin.accessToken}` });
+  try {
+    await t.app.db.sql('UPDATE users SET messenger_id = 7000000001 WHERE id = $1::int RETURNING id', [admin.user.id]);
+    const replies = await Promise.all([client.get(ROOT), client.post(`${ROOT}/export-csv`, {})]);
+    for (const { status, body, headers } of replies) {
+      expect([status, body.detail]).toEqual([503, 'Traffic is being read from the panel. Try again in a moment.']);
+      expect(headers['retry-after']).toBe('10');
+    }
+  } finally {
+    release();
+  }
+  await expect.poll(() => t.app.db.sql('SELECT id FROM panel_traffic_fills WHERE finished_at IS NULL')).toEqual([]);
+  await slow.close();
+});

@@ -173,6 +173,7 @@ describe('spec 06 section 7: restore and upload', () => {
       { detail: 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar' },
     ]);
     expect(await upload(content, '-x;.tar')).toEqual([400, { detail: 'Invalid filename' }]);
+    expect(await upload(content, '..')).toEqual([400, { detail: 'Filename is required' }]);
     expect(await upload(Buffer.alloc(1024 * 1024 + 1))).toEqual([413, { detail: 'File too large. Maximum size: 1MB' }]);
     expect((await readdir(backupFolder(t.app))).filter((each) => each.startsWith('.work'))).toEqual([]);
   });

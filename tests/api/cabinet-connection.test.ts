@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { SANDBOX_APP_CONFIG_UUID } from '../../packages/sandbox/src/panel/device-routes.ts';
 import type { App } from '../../src/core/app.ts';
 import { refreshTraffic } from '../../src/domain/subscriptions/refresh-traffic.ts';
@@ -37,6 +37,15 @@ const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_40
 
 describe('app configurations of the panel', () => {
   beforeEach(() => admin.put(`${APPS}/uuid`, {}));
+
+  test.each(['config', 'configs'])('%s says what is missing while the panel is not configured', async (path) => {
+    const detail = 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set';
+    const without = await testServer(withPort(app, { ...app.ports.panel, configurationError: () => detail }));
+    onTestFinished(() => without.close());
+    await admin.put(`${APPS}/uuid`, { uuid: SANDBOX_APP_CONFIG_UUID });
+    const { status, body } = await (await adminClient(app, without, ['apps:*'])).get(`${APPS}/${path}`);
+    expect({ status, body }).toEqual({ status: 503, body: { detail } });
+  });
 
   test('02 11: nothing is chosen, chosen, cleared, with the change in the audit log', async () => {
     expect((await admin.get(`${APPS}/status`)).body).toEqual({ enabled: false, config_uuid: null });

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
@@ -63,14 +63,45 @@ test('mini-app: options, preview and purchase, the selection as an object or as 
     status: 200,
     body: { success: true, subscriptionId: expect.any(Number), balanceKopeks: 500_000 - one.body.preview.total_price_kopeks },
   });
-  const detail = async (body: object) => (await api.post(ROOT, { initData, ...body })).body.detail;
-  expect(await detail({})).toMatchObject({ code: 'invalid_period' });
-  expect(await detail({ periodDays: 30, traffic: 7 })).toMatchObject({ code: 'invalid_traffic' });
-  expect(await detail({ periodDays: 30, servers: ['nowhere'] })).toMatchObject({ code: 'invalid_servers' });
-  expect(await detail({ selection: { period_days: 'thirty' } })).toMatchObject({ code: 'validation_error' });
   const poor = await aUser(t.app);
   expect(await api.post(ROOT, { initData: initDataOf(t, poor), periodDays: 30, traffic: 100 })).toMatchObject({
     status: 402,
     body: { detail: { code: 'insufficient_funds' } },
+  });
+});
+
+describe('a selection that is not for sale', () => {
+  /** Two weeks cost nothing, nor does 5 GB of traffic. */
+  const PRICES = { PRICE_14_DAYS: '0', AVAILABLE_SUBSCRIPTION_PERIODS: '14,30', TRAFFIC_PACKAGES_CONFIG: '5:0:true' };
+  const REFUSED: readonly [code: string, selection: object][] = [
+    ['invalid_period', {}],
+    ['invalid_traffic', { period_days: 30, traffic_value: 7 }],
+    ['invalid_servers', { period_days: 30, servers: ['nowhere'] }],
+    ['calculation_error', { period_days: 14 }],
+  ];
+
+  test.each(REFUSED)('is refused as %s, by preview and purchase of both interfaces', async (code, selection) => {
+    await t.app.db.sql('UPDATE server_squads SET price_kopeks = 0 RETURNING id');
+    const free = await testApp({ environment: { SALES_MODE: 'classic', ...PRICES } });
+    const other = await testServer(free.app);
+    onTestFinished(() => other.close());
+    const client = await userClient(free.app, other, { language: 'en' });
+    const initData = initDataOf(free, client.user);
+    for (const path of ['/cabinet/subscription/purchase-preview', '/cabinet/subscription/purchase'])
+      expect(await client.post(path, { selection })).toMatchObject({ status: 400, body: { detail: expect.any(String) } });
+    for (const path of ['/miniapp/subscription/purchase/preview', '/miniapp/subscription/purchase'])
+      expect(await clientOf(other).post(path, { initData, selection })).toMatchObject({
+        status: 400,
+        body: { detail: { code } },
+      });
+  });
+
+  test('of the mini-app: fields of another type', async () => {
+    const initData = initDataOf(t, await aUser(t.app, { language: 'en' }));
+    for (const path of ['/miniapp/subscription/purchase/preview', '/miniapp/subscription/purchase'])
+      expect(await clientOf(server).post(path, { initData, selection: { period_days: 'thirty' } })).toMatchObject({
+        status: 400,
+        body: { detail: { code: 'validation_error' } },
+      });
   });
 });

@@ -175,6 +175,20 @@ describe('playing (cabinet, 04 10.5 and 10.6)', () => {
     expect(await player.get(`/cabinet/contests/${round.id}`)).toMatchObject(played);
   });
 
+  it.each([
+    ['of a template that is off', 'is_enabled = false', 'This contest is disabled'],
+    ['of a game that the service does not know', "slug = 'chess'", 'Unknown contest type'],
+  ])('a round %s is neither shown nor played', async (_name, change, detail) => {
+    const [round, player] = [await aRound(t.app, { isEnabled: true }), await aPlayer()];
+    await t.app.db.sql(`UPDATE contest_templates SET ${change} WHERE slug = 'quest_buttons' RETURNING id`);
+    const path = `/cabinet/contests/${round.id}`;
+    const replies = [await player.get(path), await player.post(`${path}/answer`, { round_id: round.id, answer: '4' })];
+    expect(replies.map(({ status, body }) => [status, body.detail])).toEqual([
+      [400, detail],
+      [400, detail],
+    ]);
+  });
+
   it('a client that has invented a secret does not win by it (spec 04 section 10.6, hazard 1)', async () => {
     const round = await aRound(t.app);
     const player = await aPlayer();

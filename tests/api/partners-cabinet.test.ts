@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
+import { text } from '../../src/domain/messaging/texts.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aCampaign } from '../support/campaign-samples.ts';
@@ -88,6 +89,14 @@ describe(ADMIN, () => {
     expect((await decide('reject', {}, id)).body).toEqual({ success: true });
     const [newest] = (await admin.get(`${ADMIN}/applications?status=rejected`)).body.items;
     expect(newest).toMatchObject({ id, admin_comment: null });
+  });
+
+  it('leaves a campaign with its partner', async () => {
+    const [owner, other] = [await aPartner(), await aPartner()];
+    const { id: campaignId } = await aCampaign(t.app);
+    expect((await admin.post(`${ADMIN}/${owner.user.id}/campaigns/${campaignId}/assign`)).status).toBe(200);
+    const taken = await admin.post(`${ADMIN}/${other.user.id}/campaigns/${campaignId}/assign`);
+    expect([taken.status, taken.body.detail]).toEqual([400, text('en', 'partners.campaign_taken')]);
   });
 
   it('lists partners and shows any user as one', async () => {
@@ -268,6 +277,9 @@ describe('/cabinet/referral', () => {
     expect(made.body).toMatchObject({ company_name: 'Blog', expected_monthly_referrals: 2_000_000_000, status: 'pending' });
     const again = await user.post(path, {});
     expect([again.status, again.body]).toEqual([400, { detail: 'Your application is being considered already' }]);
+    const partner = await aPartner();
+    const refused = await partner.post(path, {});
+    expect([refused.status, refused.body.detail]).toEqual([400, text('en', 'partners.already_partner')]);
     expect((await user.get('/cabinet/referral/partner/status')).body).toMatchObject({
       partner_status: 'pending',
       latest_application: { id: made.body.id },

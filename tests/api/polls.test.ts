@@ -218,4 +218,12 @@ describe('cabinet polls', () => {
       expect([reply.status, reply.body.detail]).toEqual([422, [{ loc: ['body', 'option_id'], type, msg, input }]]);
     }
   });
+
+  it('refuses to start a poll whose questions have been deleted', async () => {
+    const poll = await aPoll(t.app);
+    const responseId = await given(t.app, poll, user.user.id);
+    await t.app.db.sql('DELETE FROM poll_questions WHERE poll_id = $1::int RETURNING id', [poll.id]);
+    const { status, body } = await user.post(`/cabinet/polls/${responseId}/start`);
+    expect([status, body.detail]).toEqual([400, 'No questions available']);
+  });
 });

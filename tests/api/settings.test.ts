@@ -134,6 +134,11 @@ describe('changing', () => {
     ['TRIAL_DURATION_DAYS', { days: 7 }, 400, 'Invalid value type'],
     ['DEBUG', 1, 400, 'Invalid value type'],
     ['MAIN_MENU_MODE', 'square', 400, 'Value must be one of: default, cabinet'],
+    ['REFERRAL_COMMISSION_PERCENT', 101, 400, 'Value must be at most 100'],
+    ['REFERRAL_COMMISSION_PERCENT', -1, 400, 'Value must be at least 0'],
+    ['VPNPANEL_WEBHOOK_SECRET', 'short', 400, 'Value must have at least 32 characters'],
+    ['PAYMENT_BALANCE_TEMPLATE', '{nobody}', 400, 'Value may hold only the placeholders {service_name}, {description}'],
+    ['YOOKASSA_WEBHOOK_PATH', '/wata-webhook', 400, 'Value must not be the path of WATA_WEBHOOK_PATH'],
     ['EXTERNAL_ADMIN_TOKEN', 'x', 403, 'Setting EXTERNAL_ADMIN_TOKEN is read-only'],
     ['TIMEZONE', 'Mars/Base', 400, 'Value must be a known time zone'],
     ['SMTP_PASSWORD', SECRET_MASK, 400, 'Value is the mask of a secret, not a value'],
@@ -141,6 +146,21 @@ describe('changing', () => {
     expect(await api.put(`/settings/${key}`, { value })).toMatchObject({ status, body: { detail } });
     expect(await owner.put(`${ADMIN}/${key}`, { value })).toMatchObject({ status, body: { detail } });
     expect(await storedRow(key)).toBeNull();
+  });
+
+  it('refuses to reset what is read-only', async () => {
+    const key = 'EXTERNAL_ADMIN_TOKEN';
+    for (const reply of [await api.delete(`/settings/${key}`), await owner.delete(`${ADMIN}/${key}`)]) {
+      expect([reply.status, reply.body.detail]).toEqual([403, 'Setting EXTERNAL_ADMIN_TOKEN is read-only']);
+    }
+  });
+
+  it('refuses to reset a path whose original other callbacks have by now', async () => {
+    const [mine, other] = ['YOOKASSA_WEBHOOK_PATH', 'WATA_WEBHOOK_PATH'];
+    expect((await api.put(`/settings/${mine}`, { value: '/elsewhere' })).status).toBe(200);
+    expect((await api.put(`/settings/${other}`, { value: '/yookassa-webhook' })).status).toBe(200);
+    const { status, body } = await api.delete(`/settings/${mine}`);
+    expect([status, body.detail]).toEqual([400, 'Value must not be the path of WATA_WEBHOOK_PATH']);
   });
 
   it('accepts null where it is a value, and refuses a missing value', async () => {

@@ -306,3 +306,30 @@ describe('support by mode and permission', () => {
     expect((await reader.get('/cabinet/admin/tickets/notifications/unread-count')).body).toEqual({ unread_count: 0 });
   });
 });
+
+describe('refusals of what a user or an administrator may not do', () => {
+  it('refuses a new ticket of a user whose replies are blocked', async () => {
+    const writer = await userClient(t.app, server);
+    const { id } = (await writer.post('/cabinet/tickets', good)).body;
+    await api.post(`/tickets/${id}/reply-block`, { until: '2126-01-01T00:00:00' });
+    const { status, body } = await writer.post('/cabinet/tickets', good);
+    expect([status, body.detail]).toEqual([403, 'Support requests are blocked']);
+  });
+
+  it('refuses a message to a closed ticket', async () => {
+    const writer = await userClient(t.app, server);
+    const { id } = (await writer.post('/cabinet/tickets', good)).body;
+    await api.post(`/tickets/${id}/status`, { status: 'closed' });
+    const { status, body } = await writer.post(`/cabinet/tickets/${id}/messages`, { message: 'Hey' });
+    expect([status, body.detail]).toEqual([400, 'Cannot add message to closed ticket']);
+  });
+
+  it("refuses to mark a user's notification read for the administrators", async () => {
+    const writer = await userClient(t.app, server);
+    const { id } = (await writer.post('/cabinet/tickets', good)).body;
+    await admin.post(`/cabinet/admin/tickets/${id}/reply`, { message: 'Try again' });
+    const [notification] = (await writer.get('/cabinet/tickets/notifications')).body.items;
+    const { status, body } = await admin.post(`/cabinet/admin/tickets/notifications/${notification.id}/read`);
+    expect([status, body.detail]).toEqual([403, 'This is not an admin notification']);
+  });
+});

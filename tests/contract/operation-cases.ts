@@ -66,7 +66,8 @@ export function operationsOf(document: OpenApi): DocumentedOperation[] {
         auth: operation['x-auth'],
         parameters,
         body: content?.schema ?? null,
-        example: content?.example,
+        // `signExamples` writes into it, and the document is shared by all files of a worker.
+        example: structuredClone(content?.example),
         idParameters: parameters.filter((p) => p.in === 'path' && resolve(p.schema).type === 'integer').map((p) => p.name),
       };
     }),

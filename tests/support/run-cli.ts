@@ -11,17 +11,36 @@ export interface CliAnswer {
   err: string;
 }
 
+export interface CliOptions {
+  input?: string;
+  /** Called with every line of standard error as it comes; true = the process gets the signal. */
+  killAt?: (line: string) => boolean;
+  /** SIGKILL unless given. */
+  signal?: NodeJS.Signals;
+  /** Milliseconds after that line. */
+  wait?: number;
+}
+
 /** Runs the built command line as a separate process, with this environment only, in a folder of its own without the project's .env. */
-export async function runCommand(words: readonly string[], environment: Record<string, string>, input = ''): Promise<CliAnswer> {
+export async function runCommand(
+  words: readonly string[],
+  environment: Record<string, string>,
+  { input = '', killAt = () => false, wait = 0, signal = 'SIGKILL' }: CliOptions = {},
+): Promise<CliAnswer> {
   const folder = await mkdtemp(join(tmpdir(), 'command-'));
   try {
-    return await run(folder, words, environment, input);
+    return await run(folder, words, environment, { input, killAt, wait, signal });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function run(folder: string, words: readonly string[], environment: Record<string, string>, input: string): Promise<CliAnswer> {
+function run(
+  folder: string,
+  words: readonly string[],
+  environment: Record<string, string>,
+  { input, killAt, wait, signal }: Required<CliOptions>,
+): Promise<CliAnswer> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...words], {
       cwd: folder,
@@ -30,7 +49,12 @@ function run(folder: string, words: readonly string[], environment: Record<strin
     });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (out += chunk));
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk));
+    child.stderr.on('data', (chunk: Buffer) => {
+      const before = err.split('\n').length;
+      err += chunk;
+      const ended = err.split('\n').slice(before - 1, -1);
+      if (ended.some((line) => killAt(line))) setTimeout(() => child.kill(signal), wait);
+    });
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, out, err }));
     child.stdin.end(input);

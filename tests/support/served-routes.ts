@@ -5,4 +5,10 @@ import { appRouter } from '../../src/routers/root.ts';
 
 /** The document that the service serves, and the routes that it has by it; current by `document-setup.ts`. */
 export const servedRoutes = buildRouteTable(appRouter, servedOperations());
-export const documentOfService = JSON.parse(await servedDocument(SERVICE_TITLE)) as OpenApiDocument;
+export const documentOfService = frozen(JSON.parse(await servedDocument(SERVICE_TITLE))) as OpenApiDocument;
+
+/** The files of a worker share the document: whoever writes into it fails. */
+function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const each of Object.values(Object.freeze(value))) frozen(each);
+  return value;
+}

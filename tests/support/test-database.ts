@@ -144,8 +144,11 @@ export interface TestDatabase extends Database {
   drop(): Promise<void>;
 }
 
-/** A fresh database made from the template. */
-export async function freshDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+/** Name of the database in an address. */
+const nameIn = (url: string) => new URL(url).pathname.slice(1);
+
+/** A fresh database made from the template, or a copy of one on the server that nobody is connected to. */
+export async function freshDatabase(options: { poolSize?: number; copyOf?: string } = {}): Promise<TestDatabase> {
   const key = await templateKey();
   if (!serverUrl) {
     const file = await readFile(join(cacheFolder, `${key}.tar`));
@@ -153,7 +156,8 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
     return { ...database, db: abandonable(database.db), url: null, drop: () => database.close() };
   }
   const name = newName();
-  await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`, ...refusingNotices(name));
+  const template = options.copyOf ? nameIn(options.copyOf) : `subscription_test_template_${key}`;
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`, ...settingsOf(name));
   const database = await openPostgres({
     url: urlOf(name),
     poolSize: options.poolSize ?? POOL_SIZE,
@@ -162,16 +166,22 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
     migrationsFolder,
     log,
   });
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= database.close());
   return {
     ...database,
     db: abandonable(database.db),
     url: urlOf(name),
+    close,
     drop: async () => {
-      await database.close();
+      await close();
       await onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
   };
 }
+
+/** A copy of a database on the server that nobody is connected to. */
+export const copiedDatabase = (url: string) => emptyDatabaseOnServer(`TEMPLATE ${nameIn(url)}`);
 
 /** An empty database on the server, for tests that start the service itself: it migrates. @param options of `CREATE DATABASE` */
 export async function emptyDatabaseOnServer(options = ''): Promise<{ url: string; drop(): Promise<void> }> {
@@ -183,9 +193,14 @@ export async function emptyDatabaseOnServer(options = ''): Promise<{ url: string
 /**
  * Puts a function that fails in the place of `pg_notify`: no SQL of the service may send a notice in a transaction (08 L1), so any test
  * whose transaction does fails. The connection beside the pool names the real function with its schema.
+ *
+ * No commit waits for the disk: what a test kills are processes of the service, never this server.
  */
-function refusingNotices(database: string): string[] {
-  return [`ALTER DATABASE ${database} SET search_path = public, refusals, pg_catalog`];
+function settingsOf(database: string): string[] {
+  return [
+    `ALTER DATABASE ${database} SET search_path = public, refusals, pg_catalog`,
+    `ALTER DATABASE ${database} SET synchronous_commit = off`,
+  ];
 }
 
 const REFUSE_NOTICES = `CREATE SCHEMA refusals; CREATE FUNCTION refusals.pg_notify(text, text) RETURNS void LANGUAGE plpgsql AS

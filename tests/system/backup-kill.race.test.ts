@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRequester, type Requester, until } from '../../packages/measures/src/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
+import { sampleOf } from '../support/matrix-sample.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 /** The time limit only ends what hangs: a restore takes a minute on a busy machine. */
@@ -97,7 +98,7 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     ['keys are put back', `${IN_TRANSACTION} AND query LIKE 'ALTER TABLE%ADD CONSTRAINT%'`],
   ];
 
-  test.each(INTERRUPTIONS)(
+  test.each(sampleOf(INTERRUPTIONS, ([interruption]) => interruption))(
     'while %s: everything is unchanged or as in the backup, and both instances go on',
     async (_interruption, condition) => {
       const operator = createRequester(first.url, { 'x-api-key': apiToken });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 const cli = (words: string, environment: Record<string, string> = {}, input?: string) =>
-  runCommand(words.split(' '), { DATA_DIR: dataDir, ...environment }, input);
+  runCommand(words.split(' '), { DATA_DIR: dataDir, ...environment }, input === undefined ? {} : { input });
 
 interface Finding {
   check: string;
@@ -58,6 +58,15 @@ describe('calling it', () => {
       'backup check',
       'backup restore',
       'db move',
+      'import check',
+      'import run',
+      'import delta',
+      'import verify',
+      'import report',
+      'import check-panel',
+      'import panel-leftovers',
+      'import export-since',
+      'import env',
     ]) {
       expect(help.out).toContain(name);
     }
@@ -88,6 +97,38 @@ describe('calling it', () => {
     expect(answer.err).toContain('PORT: must be a whole number');
     expect(answer.err).toContain('CABINET_JWT_SECRET: must have at least 32 bytes');
     expect(answer.err).not.toContain('short-and-secret');
+  });
+});
+
+describe('moving in', () => {
+  test('a source that cannot be imported has exit code 2, and says what it is in one sentence and as data', async () => {
+    const missing = await cli(`import check ${join(dataDir, 'bot.db')} --json`);
+    expect([missing.code, missing.err, JSON.parse(missing.out)]).toMatchObject([2, '', { code: 'source_not_found' }]);
+    const other = await cli('import check mysql://bot:hidden@host/name');
+    expect([other.code, other.out]).toEqual([2, '']);
+    expect(other.err).toContain('mysql://bot:***@host/name');
+  });
+
+  test('what was chosen for the first pass can be given for a later one', async () => {
+    const choices = '--subscriptions keep-latest --provider-subscriptions leave --with-logs --restart';
+    for (const command of ['run', 'delta']) {
+      const { code, out } = await cli(`import ${command} ${join(dataDir, 'bot.db')} ${choices} --json`);
+      expect([command, code, JSON.parse(out)]).toMatchObject([command, 2, { code: 'source_not_found' }]);
+    }
+  });
+
+  test('an environment file is translated once, and no value of it is printed', async () => {
+    const old = join(dataDir, 'old.env');
+    await writeFile(old, 'BOT_TOKEN=123456:hidden-token\nREMNAWAVE_API_KEY="hidden key"\nREDIS_URL=redis://hidden\nNEW_KEY=1\n');
+    const translated = await cli(`import env ${old}`);
+    expect([translated.code, translated.err]).toEqual([0, '']);
+    expect(translated.out).not.toContain('hidden');
+    expect(translated.out).toMatch(/REDIS_URL +of the old installation/);
+    expect(translated.out).toMatch(/NEW_KEY +no setting of this service/);
+    const file = join(dataDir, 'service.env');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).toContain("VPNPANEL_API_KEY='hidden key'\n");
+    expect((await cli(`import env ${old}`)).err).toContain('exists already');
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runDemo } from '../../packages/measures/src/demo/run-demo.ts';
 import { startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
+import { sampleOf } from '../support/matrix-sample.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 async function demoOn(environment: Record<string, string>, provider = 'sandbox'): Promise<void> {
@@ -33,7 +34,8 @@ describe('from sign-up to a working link', () => {
   test('on a new embedded database', () => demoOn({}));
 
   // One that only the provider's API confirms, one signed over the whole body, and one whose acknowledgement has its own form.
-  test.each(['yookassa', 'cryptobot', 'severpay'])('through the wire of %s', (provider) =>
+  const wires = ['yookassa', 'cryptobot', 'severpay'];
+  test.each(sampleOf(wires, (provider) => provider))('through the wire of %s', (provider) =>
     demoOn({ SANDBOX_PROVIDERS: provider }, provider),
   );
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { undoNow } from '../../packages/measures/src/drills/cleanup.ts';
 import { runMoneyDrill } from '../../packages/measures/src/drills/money/money-drill.ts';
 import { DrillReport } from '../../packages/measures/src/drills/report.ts';
+import { amountOf } from '../support/matrix-sample.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 describe.skipIf(!serverUrl)('money under kill -9 (left out without a server: TEST_DATABASE_URL)', () => {
@@ -12,7 +13,7 @@ describe.skipIf(!serverUrl)('money under kill -9 (left out without a server: TES
     const show = (text: string) => void shown.push(text);
     try {
       const seed = Number(process.env.DRILL_SEED ?? 20_261_122);
-      expect(await runMoneyDrill({ drill: 'money', days: 1, daySeconds: 12, seed }, report, show, show)).toBe(true);
+      expect(await runMoneyDrill({ drill: 'money', days: 1, daySeconds: amountOf(12, 6), seed }, report, show, show)).toBe(true);
     } finally {
       await undoNow();
     }

@@ -6,6 +6,7 @@ import type { Database } from '../../core/db/database.ts';
 import { type Env, EnvError, loadEnv } from '../../core/env.ts';
 import { createMetrics } from '../../core/metrics.ts';
 import { createRedactor, secretValuesIn } from '../../core/redaction.ts';
+import { isImported } from '../../domain/import/switch-over.ts';
 import { secretKeys } from '../../domain/settings/catalogue/catalogue.ts';
 import { createSettingsStore, readStoredSettings, type SettingsStore } from '../../domain/settings/settings-store.ts';
 import { type Command, type CommandCall, EXIT } from '../command.ts';
@@ -82,7 +83,7 @@ async function examine(call: CommandCall): Promise<Finding[]> {
       clockSkewMs: () => 0,
     };
     const ports = connectOutsideSystems({ env, db: null, settings, clock: systemClock, log, metrics, sandbox: null, instance });
-    findings.push(...(await checkOutside({ env, settings, ports, fakes, sales: stored.sales })));
+    findings.push(...(await checkOutside({ env, settings, ports, fakes, sales: stored.sales, isImported: stored.isImported })));
     ports.mail.close();
   } finally {
     metrics.close();
@@ -94,11 +95,12 @@ async function examine(call: CommandCall): Promise<Finding[]> {
 interface StoredFacts {
   findings: Finding[];
   sales: SaleFacts | null;
+  isImported: boolean;
 }
 
 /** Opens and checks the database, and loads its stored settings into `settings`. */
 async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStore): Promise<StoredFacts> {
-  const without = (...findings: Finding[]): StoredFacts => ({ findings, sales: null });
+  const without = (...findings: Finding[]): StoredFacts => ({ findings, sales: null, isImported: false });
   if (env.databaseUrl === null && !(await hasEmbeddedData(env.dataDir))) {
     return without(ok('database', 'embedded; not made yet', 'The first start makes it. For PostgreSQL set DATABASE_URL.'));
   }
@@ -134,7 +136,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       ...(await checkProvisioning(database)),
     );
     const sales = await readSaleFacts({ db: database.db, settings });
-    return { findings: [...findings, ...checkSales(sales)], sales };
+    return { findings: [...findings, ...checkSales(sales)], sales, isImported: await isImported(database) };
   } catch (error) {
     // Any failure: it is the finding.
     const detail = describeDatabaseFailure(error) ?? (error instanceof Error ? error.message : String(error));

@@ -7,6 +7,7 @@ import { MessengerError } from '../../domain/messaging/ports.ts';
 import { smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 import { methodDefaults } from '../../domain/payments/payment-methods.ts';
 import { isPanelError } from '../../domain/provisioning/ports.ts';
+import { barePath } from '../../domain/settings/change-setting.ts';
 import { type Finding, ok, problem, type SaleFacts, warning } from './finding.ts';
 
 export interface OutsideFacts {
@@ -17,18 +18,25 @@ export interface OutsideFacts {
   fakes: readonly string[];
   /** Null = it could not be read. */
   sales: SaleFacts | null;
+  /** The data come from another product, whose bot may still run. */
+  isImported: boolean;
 }
 
-type MessengerFacts = Omit<OutsideFacts, 'ports'> & { ports: Pick<Ports, 'messenger'> };
+type MessengerFacts = Omit<OutsideFacts, 'ports' | 'isImported'> & { ports: Pick<Ports, 'messenger'> };
 
 const PROXY_TIMEOUT_MS = 10_000;
 const SMTP_TIMEOUT_MS = 10_000;
 
 /** Checks the panel, the messenger and the mail server at the same time, each within its own time-out. */
 export async function checkOutside(facts: OutsideFacts): Promise<Finding[]> {
-  const [panel, messenger, mail] = await Promise.all([checkRealPanel(facts), checkMessenger(facts), checkMail(facts)]);
+  const [panel, messenger, webhook, mail] = await Promise.all([
+    checkRealPanel(facts),
+    checkMessenger(facts),
+    facts.isImported ? checkMessengerWebhook(facts) : [],
+    checkMail(facts),
+  ]);
   const credentials = facts.fakes.includes('payments') ? [] : checkCredentials(facts.ports, systemClock.now());
-  return [...panel, messenger, checkPayments(facts), ...credentials, mail];
+  return [...panel, messenger, ...webhook, checkPayments(facts), ...credentials, mail];
 }
 
 async function checkRealPanel(facts: OutsideFacts): Promise<Finding[]> {
@@ -78,6 +86,37 @@ export async function checkMessenger({ env, settings, ports, fakes }: MessengerF
     return env.isProduction ? problem('messenger', fault, next) : warning('messenger', fault, next);
   }
 }
+
+/**
+ * Whether the messenger sends updates to this service after an import, and not to the bot that it replaces: payments in Stars would go there (spec 07,
+ * hazard I39). A messenger that does not answer is what `checkMessenger` finds.
+ */
+export async function checkMessengerWebhook({ settings, ports, fakes }: MessengerFacts): Promise<Finding[]> {
+  if (fakes.includes('messenger') || !ports.messenger.isConfigured()) return [];
+  const base = settings.get('WEBHOOK_URL');
+  const wanted = base ? bareAddress(base) + barePath(settings.get('WEBHOOK_PATH')) : null;
+  let registered: string | null;
+  try {
+    registered = await ports.messenger.readWebhook();
+  } catch (error) {
+    if (!(error instanceof MessengerError)) throw error;
+    return [];
+  }
+  const check = 'messenger webhook';
+  if (wanted === null) {
+    const next = 'Set WEBHOOK_URL to the address of this service; without it the messenger sends nothing here.';
+    return [warning(check, 'WEBHOOK_URL is not set', next)];
+  }
+  if (registered !== null && bareAddress(registered) === wanted) return [ok(check, 'leads to this service')];
+  const detail = registered === null ? 'none is registered' : `leads to ${hostOf(registered)}, not to WEBHOOK_URL`;
+  const next = `Stop the old bot, so that it does not register its address again, and register ${wanted} (docs/moving-in.md).`;
+  return [warning(check, detail, next)];
+}
+
+const bareAddress = (url: string): string => url.replace(/\/+$/, '');
+
+/** Without the path, which may hold a secret of the old bot. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'another address');
 
 /**
  * What is wrong with the proxy itself; null = nothing, or there is none. Names neither its address nor its credentials.

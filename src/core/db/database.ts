@@ -50,6 +50,8 @@ export interface SideConnection {
  * requests. On the embedded database there is one connection only: everything else waits while a transaction of this kind is open.
  */
 export interface LongWork {
+  /** Everything else waits while a transaction of it is open. */
+  readonly isEmbedded: boolean;
   /**
    * Runs work that excludes all other work of this kind, on every instance. A process that dies gives the right back with its connection.
    * @returns null when other work of this kind is under way
@@ -63,10 +65,16 @@ export interface LongSession {
   /** Reads one state of all tables, as of the first statement. Nothing can be written. */
   snapshot<T>(work: (sql: SqlRunner) => Promise<T>): Promise<T>;
   /** Commits when `work` resolves, and rolls back when it rejects or the process dies. */
-  write<T>(work: (sql: SqlRunner) => Promise<T>): Promise<T>;
+  write<T>(work: (sql: SqlRunner, copyIn: CopyIn) => Promise<T>): Promise<T>;
   /** Every instance stops serving requests and starting jobs within a second, until this work ends. */
   closeService(): Promise<void>;
 }
+
+/**
+ * Loads lines in the text form of COPY (only whole lines in a chunk), in the transaction of `LongSession.write`.
+ * @param statement `COPY table (columns) FROM STDIN`
+ */
+export type CopyIn = (statement: string, lines: AsyncIterable<Buffer>) => Promise<void>;
 
 /** Keys of advisory locks: work of this kind; the sign for all instances to stop serving. See docs/database.md. */
 export const LONG_WORK_LOCK = 727_110_003;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { PGlite, type PGliteOptions, type Transaction, types } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Tracing } from '../telemetry/tracing.ts';
-import type { Database, JobDatabase, LongSession, LongWork } from './database.ts';
+import type { CopyIn, Database, JobDatabase, LongSession, LongWork } from './database.ts';
 import type { SqlRunner } from './db.ts';
 import { lockFolder } from './folder-lock.ts';
 import { applySchema, readSchemaFiles } from './migrate.ts';
@@ -97,15 +97,23 @@ function embeddedJobDatabase(database: PGlite): JobDatabase {
   };
 }
 
+/** Chunk by chunk: the embedded database reads each from a file of its own memory. */
+function copyInto(tx: Transaction): CopyIn {
+  return async (statement, lines) => {
+    const text = statement.replace(/\bSTDIN\b/, "'/dev/blob'");
+    for await (const chunk of lines) await tx.query(text, [], { blob: new Blob([new Uint8Array(chunk)]) });
+  };
+}
+
 /** One process has the embedded database open, so memory is enough to exclude others. */
 function embeddedLongWork(database: PGlite, sqlOn: (connection: Transaction) => SqlRunner): LongWork {
   let isTaken = false;
   let isClosed = false;
-  const transaction = <T>(begin: string | null, work: (sql: SqlRunner) => Promise<T>): Promise<T> =>
+  const transaction = <T>(begin: string | null, work: (sql: SqlRunner, copyIn: CopyIn) => Promise<T>): Promise<T> =>
     database.transaction(async (tx) => {
       const sql = sqlOn(tx);
       if (begin !== null) await sql(begin);
-      const result = await runInsideTransaction(() => work(sql));
+      const result = await runInsideTransaction(() => work(sql, copyInto(tx)));
       // The driver loses an error that COMMIT itself raises.
       if (begin === null) await sql('SET CONSTRAINTS ALL IMMEDIATE');
       return result;
@@ -118,6 +126,7 @@ function embeddedLongWork(database: PGlite, sqlOn: (connection: Transaction) => 
     },
   };
   return {
+    isEmbedded: true,
     alone: async (work) => {
       if (isTaken) return null;
       isTaken = true;

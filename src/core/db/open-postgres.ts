@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
@@ -6,6 +7,7 @@ import type { Tracing } from '../telemetry/tracing.ts';
 import { ANSWER_GRACE_MS, destroyWhenSilent, KEEP_ALIVE, LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
 import {
   CLOSED_SERVICE_LOCK,
+  type CopyIn,
   type Database,
   LONG_WORK_LOCK,
   type LongSession,
@@ -177,6 +179,7 @@ interface PostgresLongWorkOptions {
 /** Each work has a connection of its own, whose advisory locks exclude others: the server releases them when the connection ends. */
 function postgresLongWork({ url, connectMs, side, log }: PostgresLongWorkOptions): LongWork {
   return {
+    isEmbedded: false,
     alone: async (work) => {
       const client = serverClient({ url, name: 'subscription-service-long', connectMs, answerMs: LONG_ANSWER_MS });
       client.on('error', (error) => log.warn({ err: error }, 'the connection of a backup or restore was lost'));
@@ -187,7 +190,7 @@ function postgresLongWork({ url, connectMs, side, log }: PostgresLongWorkOptions
         await sql('SET idle_in_transaction_session_timeout = 0');
         const [lock] = await sql<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${LONG_WORK_LOCK}) AS taken`);
         if (!lock!.taken) return null;
-        return { result: await work(sessionOn(sql)) };
+        return { result: await work(sessionOn(client, sql)) };
       } finally {
         await client.end().catch(() => undefined);
       }
@@ -202,11 +205,15 @@ function postgresLongWork({ url, connectMs, side, log }: PostgresLongWorkOptions
   };
 }
 
-function sessionOn(sql: SqlRunner): LongSession {
-  const transaction = async <T>(begin: string, work: (sql: SqlRunner) => Promise<T>): Promise<T> => {
+function sessionOn(client: pg.ClientBase, sql: SqlRunner): LongSession {
+  const copyIn: CopyIn = async (statement, lines) => {
+    const { from } = await import('pg-copy-streams');
+    await pipeline(lines, client.query(from(statement)));
+  };
+  const transaction = async <T>(begin: string, work: (sql: SqlRunner, copyIn: CopyIn) => Promise<T>): Promise<T> => {
     await sql(begin);
     try {
-      const result = await runInsideTransaction(() => work(sql));
+      const result = await runInsideTransaction(() => work(sql, copyIn));
       await sql('COMMIT');
       return result;
     } catch (error) {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type JobWithMetadata, PgBoss, type QueueResult } from 'pg-boss';
 import type { App } from '../app.ts';
 import { SECOND_MS } from '../clock.ts';
@@ -195,6 +196,8 @@ export class JobRunner {
   readonly #leases: JobLeases;
   readonly #pollSeconds: number;
   #timer: NodeJS.Timeout | null = null;
+  /** The poll under way, or the last one. */
+  #polling: Promise<void> = Promise.resolve();
   #reportedAt = Number.NEGATIVE_INFINITY;
   #unreported = 0;
   #isStopping = false;
@@ -266,7 +269,7 @@ export class JobRunner {
   }
 
   #poll(): void {
-    void runOutsideTransaction(() => this.#wakeForDueJobs()).then(() => {
+    this.#polling = runOutsideTransaction(() => this.#wakeForDueJobs()).then(() => {
       if (!this.#isStopping) this.#timer = setTimeout(() => this.#poll(), this.#pollSeconds * SECOND_MS).unref();
     });
   }
@@ -366,6 +369,8 @@ export class JobRunner {
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     if (this.#timer) clearTimeout(this.#timer);
+    // The caller closes the database next.
+    await Promise.race([this.#polling, delay(timeoutMs, undefined, { ref: false })]);
     await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: false });
     this.#leases.stop();
   }

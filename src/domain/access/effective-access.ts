@@ -89,7 +89,7 @@ export const permissionsBeyondGrantor = refusal(
   403,
   'Cannot grant permissions you do not have: tickets:read',
 );
-const selfLockOut = refusal('self_lock_out', 403, 'This change would take your own permissions away: <n>');
+export const selfLockOut = refusal('self_lock_out', 403, 'This change would take your own permissions away: roles:edit');
 
 /** The rights of an administrator who grants rights to others. */
 export interface Grantor {

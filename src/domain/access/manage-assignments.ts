@@ -19,11 +19,11 @@ import { SUPERADMIN_LEVEL } from './permissions.ts';
 import { findRole, lockRoleForShare } from './role-repo.ts';
 import { roleNotFound } from './roles.ts';
 
-const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot assign a role with level >= your own role level');
+export const assignedLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot assign a role with level >= your own role level');
 export const targetUserNotFound = refusal('target_user_not_found', 404, 'Target user not found');
 export const assignmentNotFound = refusal('assignment_not_found', 404, 'Role assignment not found');
 const roleNotFoundRefusal = refusal('role_not_found', 404, 'Associated role not found');
-const roleOutOfReach = refusal('role_out_of_reach', 403, 'Cannot revoke a role at or above your own level');
+export const revokedOutOfReach = refusal('role_out_of_reach', 403, 'Cannot revoke a role at or above your own level');
 
 const SUPERADMINS_ELSEWHERE = 'Superadmin role is managed via ADMIN_IDS/ADMIN_EMAILS environment variables.';
 export const superadminRole = refusal(
@@ -63,7 +63,7 @@ export async function assignRole(
       if (!role) throw roleNotFound();
       if (role.level >= SUPERADMIN_LEVEL) throw superadminRole('Add the user there and restart the bot.');
       const grantor = await readGrantor(t, actor);
-      if (role.level >= grantor.level) throw roleLevelTooHigh();
+      if (role.level >= grantor.level) throw assignedLevelTooHigh();
       requireGrantable(grantor, role.permissions);
       if (!isUser) throw targetUserNotFound();
       const before = await findAssignmentOf(t.db, request.userId, role.id);
@@ -87,7 +87,7 @@ export async function revokeRole(app: App, actor: AdminActor, assignmentId: numb
       if (!role) throw roleNotFoundRefusal();
       if (role.level >= SUPERADMIN_LEVEL) throw superadminRole('Remove the user from env and restart the bot.');
       const grantor = await readGrantor(t, actor);
-      if (role.level >= grantor.level) throw roleOutOfReach();
+      if (role.level >= grantor.level) throw revokedOutOfReach();
       await deleteAssignment(t.db, assignmentId);
       await forgetAccess(t, [assignment.userId]);
       t.audit?.record({ resourceId: assignmentId, before: termsOf(assignment), after: null });

@@ -32,8 +32,8 @@ import {
 } from './role-repo.ts';
 import { unknownPermissions } from './role-rules.ts';
 
-const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot create a role with level >= your own role level');
-const roleOutOfReach = refusal('role_out_of_reach', 403, 'Cannot edit a role at or above your own level');
+export const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot create a role with level >= your own role level');
+export const roleOutOfReach = refusal('role_out_of_reach', 403, 'Cannot edit a role at or above your own level');
 export const systemRoleFixed = refusal('system_role_fixed', 403, 'Cannot delete a system role');
 export const permissionsUnknown = refusal('permissions_unknown', 400, 'Invalid permissions: users:fly');
 

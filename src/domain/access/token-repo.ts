@@ -18,6 +18,14 @@ export async function findTokenByHash(db: Db, hash: string): Promise<ApiToken | 
   return row ?? null;
 }
 
+/** The beginnings of the usable tokens of the existing product. */
+export async function findImportedPrefixes(db: Db): Promise<string[]> {
+  const rows = await db.sql<{ tokenPrefix: string }>(
+    'SELECT DISTINCT token_prefix FROM web_api_tokens WHERE imported_at IS NOT NULL AND is_active',
+  );
+  return rows.map(({ tokenPrefix }) => tokenPrefix);
+}
+
 export interface NewToken {
   name: string;
   description: string | null;

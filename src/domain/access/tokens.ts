@@ -15,6 +15,7 @@ import { storeOf } from '../settings/settings-store.ts';
 import {
   countTokens,
   deleteToken,
+  findImportedPrefixes,
   findTokenByHash,
   insertToken,
   listTokens,
@@ -164,7 +165,7 @@ export const apiKeyMissing = refusal('api_key_missing', 401, 'Missing API key');
 const TRUST_MS = 15_000;
 
 /**
- * Checks an API token (spec 01 section 4.1). Texts without the form of a token are refused before any query; use is recorded at most once a minute.
+ * Checks an API token (spec 01 section 4.1). Texts that can be no token are refused before any query; use is recorded at most once a minute.
  * @throws AppError 401 'Missing API key' | 'Invalid or expired API key'
  */
 export async function authenticateToken(
@@ -175,7 +176,7 @@ export async function authenticateToken(
   const text = (credentials.apiKey ?? credentials.bearer ?? '').trim();
   if (text === '') throw apiKeyMissing();
   const isDefault = isDefaultToken(app, text);
-  if (!isDefault && !hasTokenShape(text)) throw apiKeyInvalid();
+  if (!isDefault && !hasTokenShape(text) && !(await hasImportedPrefix(app, text))) throw apiKeyInvalid();
   const algorithm = app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM');
   const secret = app.settings.get('WEB_API_TOKEN_HMAC_SECRET');
   const hash = tokenHash(text, algorithm, secret);
@@ -195,6 +196,18 @@ export async function authenticateToken(
   if (!token || !isUsable(token, app.clock.now())) throw apiKeyInvalid();
   recordUse(app, token, ip);
   return { kind: 'token', tokenId: token.id, name: token.name };
+}
+
+/** How long an instance knows the beginnings of imported tokens; they change by an import, during which no instance runs. */
+const PREFIXES_MS = MINUTE_MS;
+
+/**
+ * Whether a text can be a token of the existing product, which have any form: it begins as one of them does. So a guess causes no query
+ * (spec 07 section 6).
+ */
+async function hasImportedPrefix(app: App, text: string): Promise<boolean> {
+  const prefixes = await app.cache.read('token:imported-prefixes', PREFIXES_MS, () => findImportedPrefixes(app.db));
+  return prefixes.some((prefix) => text.startsWith(prefix));
 }
 
 function isUsable(token: ApiToken, now: Date): boolean {

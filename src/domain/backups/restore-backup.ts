@@ -127,7 +127,7 @@ async function restoreMedia(
   }
 }
 
-const filenameRequired = refusal('filename_required', 400, 'Filename is required');
+export const filenameRequired = refusal('filename_required', 400, 'Filename is required');
 export const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
 export const invalidFilename = refusal('invalid_filename', 400, 'Invalid filename');
 export const fileTooLarge = refusal('file_too_large', 413, 'File too large. Maximum size: <n>MB');

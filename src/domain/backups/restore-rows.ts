@@ -1,19 +1,12 @@
 import type { App } from '../../core/app.ts';
 import type { SqlRunner } from '../../core/db/db.ts';
-import { isForeignKeyViolation, isUniqueViolation, sqlState } from '../../core/db/db-errors.ts';
+import { sqlState } from '../../core/db/db-errors.ts';
 import { DATABASE_RESTORED } from '../../core/events/event-log.ts';
 import { secretKeys } from '../settings/catalogue/catalogue.ts';
+import { buildIndexes, closeTables, dropIndexes, ledgerProblems, openTables, recount } from './bulk-load.ts';
 import { type CheckedArchive, linesOf } from './check-archive.ts';
 import { openArchive, type ReadOptions, type TableMember } from './read-archive.ts';
-import {
-  type ForeignKey,
-  type LooseIndex,
-  listForeignKeys,
-  listLooseIndexes,
-  listMigrations,
-  listOwnedSequences,
-  listTables,
-} from './repo.ts';
+import { listMigrations } from './repo.ts';
 import { insertStatement, type OnConflict, publicRelation, quote } from './row-format.ts';
 import { digestRows, fateOf, oneAhead, rowsOf } from './snapshot.ts';
 import { ArchiveRefused, type Table } from './types.ts';
@@ -36,19 +29,11 @@ export interface RestoreRowsOptions extends ReadOptions {
 export async function restoreRows(sql: SqlRunner, { clock }: Pick<App, 'clock'>, options: RestoreRowsOptions): Promise<Loaded> {
   const { path, archive, clearExisting, password, signal } = options;
   const now = clock.now();
-  await sql("SET LOCAL timezone TO 'UTC'");
-  await sql('SET LOCAL extra_float_digits TO 1');
-  await sql("SET LOCAL datestyle TO 'ISO, YMD'");
-  const tables = (await listTables(sql)).filter(({ name }) => fateOf(name) !== 'local');
-  const byName = new Map(tables.map((table) => [table.name, table]));
-  const foreignKeys = await listForeignKeys(sql);
   if (options.keepsAccess) await sql('SELECT 1 AS done FROM remember_access()');
-  await openTables(sql, tables, foreignKeys);
-  await sql(`SET LOCAL maintenance_work_mem = '${INDEX_MEMORY}'`);
-  // Building an index of all rows at once takes a small part of the time that adding the rows one by one takes.
-  const isLarge = (table: string) => (archive.schema.tables[table]?.rows ?? 0) >= LARGE_TABLE_ROWS;
-  const indexes = clearExisting ? (await listLooseIndexes(sql)).filter(({ table }) => isLarge(table)) : [];
-  for (const { name } of indexes) await sql(`DROP INDEX ${name}`);
+  const open = await openTables(sql);
+  const { tables } = open;
+  const byName = new Map(tables.map((table) => [table.name, table]));
+  if (clearExisting) await dropIndexes(sql, open, (table) => archive.schema.tables[table]?.rows ?? 0);
   if (clearExisting) await emptyTables(sql, tables, archive);
   // Jobs that wait name rows by ids, which will be other rows. After a merge they are the same rows, and those of the archive are done by now.
   const replacesJobs = clearExisting && (await hasJobQueue(sql));
@@ -61,35 +46,17 @@ export async function restoreRows(sql: SqlRunner, { clock }: Pick<App, 'clock'>,
   if (clearExisting) await verifyRows(sql, archive);
   // Numbers of transactions of another time or server: readers of events would take these rows for new ones.
   await sql('UPDATE public.domain_events SET transaction_number = 0 WHERE transaction_number <> 0');
-  await sql("DELETE FROM public.service_state WHERE key = 'ledger:check' RETURNING key");
-  for (const index of indexes) await buildIndex(sql, index);
-  // Every statement from here on would be planned as if the tables were empty.
-  await sql(`ANALYZE ${tables.map(({ name }) => `public.${quote(name)}`).join(', ')}`);
+  await buildIndexes(sql, open, refuse);
   if (!clearExisting) await sumBalances(sql);
   // The tables of counters are as complete as those that they count, unless a later migration made some.
   if (!clearExisting || archive.schema.migrations.length < (await listMigrations(sql)).length) await recount(sql);
-  await advanceSequences(sql, await listOwnedSequences(sql));
-  await closeTables(sql, tables, foreignKeys);
+  await closeTables(sql, open, refuse);
   if (options.keepsAccess) await sql('SELECT 1 AS done FROM restore_access($1::timestamptz)', [now]);
   if (replacesJobs) await replaceJobs(sql, archive.schema.tables[WAITING_JOBS]?.columns ?? null);
-  await requireCleanLedger(sql);
+  const problems = await ledgerProblems(sql);
+  if (problems.length > 0) throw new ArchiveRefused(`The ledger would not be clean: ${problems.join(', ')}`);
   await sql("SELECT emit_event($1, '{}'::jsonb, 'instance', NULL, $2::timestamptz) AS id", [DATABASE_RESTORED, now]);
   return loaded;
-}
-
-/** With fewer rows an index is filled sooner than it is dropped and built. */
-const LARGE_TABLE_ROWS = 1_000;
-/** For each index that is built; the server's default makes the large ones of a million users several times as slow. */
-const INDEX_MEMORY = '256MB';
-
-/** @throws ArchiveRefused when two rows have one value of a unique index */
-async function buildIndex(sql: SqlRunner, { table, name, definition }: LooseIndex): Promise<void> {
-  try {
-    await sql(definition);
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new ArchiveRefused(`A row of ${table} violates ${name}`, { cause: error });
-  }
 }
 
 /** Removes what a backup of the archive's scope has, and what is derived from it. */
@@ -135,26 +102,7 @@ async function sumBalances(sql: SqlRunner): Promise<void> {
   );
 }
 
-/** Counts every counter again. */
-async function recount(sql: SqlRunner): Promise<void> {
-  for (const name of RECOUNTS) await sql(`SELECT 1 AS done FROM ${name}()`);
-  for (const table of ['ledger_checked_balances', 'ledger_problems', 'transaction_day_counts', 'transaction_count_mark'])
-    await sql(`DELETE FROM public.${quote(table)}`);
-}
-
-/** Functions that count a group of counters again (docs/database.md, Maintained counters). */
-const RECOUNTS = [
-  ...['recount_users', 'recount_user_days', 'recount_user_stats', 'recount_payments', 'recount_subscriptions', 'recount_squads'],
-  ...['recount_referrals', 'recount_campaigns', 'recount_withdrawals'],
-];
-
-async function requireCleanLedger(sql: SqlRunner): Promise<void> {
-  const problems = await sql<{ problem: string }>(
-    'SELECT DISTINCT problem FROM (SELECT problem FROM ledger_check() LIMIT 1000) AS found',
-  );
-  if (problems.length === 0) return;
-  throw new ArchiveRefused(`The ledger would not be clean: ${problems.map(({ problem }) => problem).join(', ')}`);
-}
+const refuse = (message: string, cause: unknown) => new ArchiveRefused(message, { cause });
 
 /** What one statement inserts at most: some thousand rows, or one large one. */
 const BATCH_ROWS = 5_000;
@@ -245,49 +193,4 @@ async function* batchesOf(given: AsyncIterable<string[]>): AsyncGenerator<string
     }
   }
   if (batch.length > 0) yield batch;
-}
-
-/** Sets the sequence of each id past the highest one; never back, because ids of before may still be known to somebody. */
-async function advanceSequences(
-  sql: SqlRunner,
-  sequences: readonly { sequence: string; table: string; column: string }[],
-): Promise<void> {
-  for (const { sequence, table, column } of sequences) {
-    await sql(
-      `SELECT setval($1::regclass, greatest(m.highest, pg_sequence_last_value($1::regclass)))::text AS value
-       FROM (SELECT max(${quote(column)})::bigint AS highest FROM public.${quote(table)}) m
-       WHERE m.highest IS NOT NULL OR pg_sequence_last_value($1::regclass) IS NOT NULL`,
-      [sequence],
-    );
-  }
-}
-
-/** How long a restore waits for transactions that are under way. */
-const LOCK_WAIT = '30s';
-/** The lock of migrations (core/db/migrate.ts): an instance that starts waits until the restore has ended. */
-const MIGRATION_LOCK = 727_110_001;
-
-/**
- * Locks every table, and lets rows be inserted as they are: triggers that check or count them did so in the source, and rows refer to later
- * rows. The owner of the tables may do this, no superuser is needed. Other sessions see nothing of it before the commit.
- */
-async function openTables(sql: SqlRunner, tables: readonly Table[], foreignKeys: readonly ForeignKey[]): Promise<void> {
-  await sql(`SET LOCAL lock_timeout = '${LOCK_WAIT}'`);
-  await sql(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})::text AS locked`);
-  await sql(`LOCK TABLE ${tables.map(({ name }) => `public.${quote(name)}`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
-  for (const key of foreignKeys) await sql(`ALTER TABLE ${key.table} DROP CONSTRAINT ${quote(key.name)}`);
-  for (const { name } of tables) await sql(`ALTER TABLE public.${quote(name)} DISABLE TRIGGER USER`);
-}
-
-/** Puts triggers and foreign keys back; every row is checked by them. @throws ArchiveRefused that names the key */
-async function closeTables(sql: SqlRunner, tables: readonly Table[], foreignKeys: readonly ForeignKey[]): Promise<void> {
-  for (const { name } of tables) await sql(`ALTER TABLE public.${quote(name)} ENABLE TRIGGER USER`);
-  for (const { table, name, definition } of foreignKeys) {
-    try {
-      await sql(`ALTER TABLE ${table} ADD CONSTRAINT ${quote(name)} ${definition}`);
-    } catch (error) {
-      if (!isForeignKeyViolation(error)) throw error;
-      throw new ArchiveRefused(`A row of ${table} refers to a missing one (${name})`, { cause: error });
-    }
-  }
 }

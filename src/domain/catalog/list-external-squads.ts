@@ -1,8 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { refusal } from '../../core/errors.ts';
-import { isPanelFailure } from './server-sync.ts';
-
-const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
+import { isPanelFailure, panelUnavailable } from './server-sync.ts';
 
 /**
  * External squads of the panel for the tariff form (spec 02 section 10); none while no panel is configured.

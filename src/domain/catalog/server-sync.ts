@@ -13,10 +13,10 @@ import {
   takeOffSale,
 } from './server-repo.ts';
 
-const panelNotConfigured = refusal('panel_not_configured', 503, 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set');
+export const panelNotConfigured = refusal('panel_not_configured', 503, 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set');
 export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 const serverSyncFailed = refusal('server_sync_failed', 500, 'Sync failed: the servers could not be saved');
-const panelNotConfiguredRefusal = refusal('panel_not_configured', 400, 'VpnPanel is not configured');
+export const panelNotConfiguredRefusal = refusal('panel_not_configured', 400, 'VpnPanel is not configured');
 const panelUnavailableRefusal = refusal('panel_unavailable', 500, 'Failed to fetch squads from VpnPanel');
 
 /** `no_list`: the panel gave no list, for this reason, or (null) an empty one; nothing was changed then (spec 02 H17). */

@@ -41,11 +41,14 @@ export async function requestDeepLink(app: App, client: { ip: string | null; dev
 
 const userUnknown = unauthorized('user_not_found', 'User not found');
 
-export const signInGone = refusal('sign_in_gone', 410, 'Token expired or not found');
-export const signInPending = refusal('sign_in_pending', 202, 'Waiting for confirmation');
+const signInGone = refusal('sign_in_gone', 410, 'Token expired or not found');
+const signInPending = refusal('sign_in_pending', 202, 'Waiting for confirmation');
 const signInStateInvalid = refusal('sign_in_state_invalid', 410, 'Invalid token state');
 const signInConsumed = refusal('sign_in_consumed', 410, 'Token already consumed');
 const signInDataInvalid = refusal('sign_in_data_invalid', 500, 'Invalid token data');
+
+export const BEGIN_REFUSES = [signInStoreUnavailable, botNotConfigured];
+export const POLL_REFUSES = [signInPending, signInGone, signInStateInvalid, userUnknown, deactivated];
 
 /**
  * Checks whether a sign-in has been confirmed in the bot; the first poll after that gets the session.

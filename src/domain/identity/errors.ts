@@ -14,4 +14,5 @@ export const userNotActive = refusal('user_not_active', 403, 'User account is no
 export const mailNotConfigured = refusal('mail_not_configured', 503, 'Email service is not configured');
 export const userNotFound = refusal('user_not_found', 404, 'User not found');
 export const disposableEmail = refusal('email_disposable', 400, 'Disposable email addresses are not allowed');
+export const oidcKeysUnavailable = refusal('oidc_keys_unavailable', 503, 'Service temporarily unavailable');
 export const emailAuthOff = refusal('email_auth_off', 403, 'Email authentication is disabled');

@@ -42,9 +42,9 @@ export async function requireUserByMessengerId(app: App, messengerId: number): P
 }
 
 const selfTargeted = refusal('own_account', 403, 'Cannot block or delete your own account');
-const targetProtected = refusal('target_protected', 403, 'Cannot act on a configured administrator');
+export const targetProtected = refusal('target_protected', 403, 'Cannot act on a configured administrator');
 export const targetLevel = refusal('target_level', 403, 'Cannot act on a user at or above your own level');
-export const TARGET_REFUSALS = [selfTargeted, targetLevel];
+export const TARGET_REFUSALS = [selfTargeted, targetProtected, targetLevel];
 
 /** `removal`: block, delete and any other action that ends the target's access. */
 type ActionKind = 'change' | 'removal';

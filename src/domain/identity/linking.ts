@@ -6,11 +6,12 @@ import { refusal } from '../../core/errors.ts';
 import { forgetSessionUser } from './authenticate.ts';
 import { sessionEnded, userNotActive, userNotFound } from './errors.ts';
 import { createMergeToken, type MergeOffer } from './merge-tokens.ts';
-import { proveIdToken } from './messenger-sign-in.ts';
+import { ID_TOKEN_REFUSES, proveIdToken } from './messenger-sign-in.ts';
 import { findIdByProviderId, lockUserById, setProviderId } from './oauth/repo.ts';
 import {
   beginOAuth,
   fetchOAuthIdentity,
+  IDENTITY_REFUSES,
   linkedId,
   listOAuthProviders,
   type OAuthStart,
@@ -25,7 +26,7 @@ import { haveSessionsEndedSince } from './sessions/sessions.ts';
 import type { UserRecord } from './types.ts';
 
 const messengerJustLinked = refusal('messenger_just_linked', 409, 'This Messenger account was just linked to another user');
-export const initDataInvalid = refusal('init_data_invalid', 400, 'Invalid or expired Messenger initData');
+const initDataInvalid = refusal('init_data_invalid', 400, 'Invalid or expired Messenger initData');
 const widgetDataInvalid = refusal('widget_data_invalid', 400, 'Invalid or expired Messenger Login Widget data');
 
 /** What the messenger signed: mini-app data, an OpenID Connect token or the login widget's fields. */
@@ -100,7 +101,9 @@ async function prove(app: App, proof: MessengerProof): Promise<MessengerAccount>
   };
 }
 
-export const messengerAlreadyLinked = refusal('messenger_already_linked', 400, 'Messenger is already linked to your account');
+const messengerAlreadyLinked = refusal('messenger_already_linked', 400, 'Messenger is already linked to your account');
+
+export const MESSENGER_LINK_REFUSES = [initDataInvalid, widgetDataInvalid, messengerAlreadyLinked, ...ID_TOKEN_REFUSES];
 
 const oauthStateOfOtherUser = refusal('oauth_state_of_other_user', 400, 'OAuth state was initiated by a different user');
 const oauthProviderUnknown = refusal('oauth_provider_unknown', 400, 'Could not determine OAuth provider');
@@ -161,8 +164,10 @@ export async function completeLinkingByState(
 
 const notForLinking = refusal('oauth_state_for_login', 400, 'OAuth state was not initiated for account linking');
 
-export const providerNotLinked = refusal('provider_not_linked', 400, 'Provider is not linked to your account');
+const providerNotLinked = refusal('provider_not_linked', 400, 'Provider is not linked to your account');
 const lastAuthMethod = refusal('last_auth_method', 400, 'Cannot unlink last authentication method');
+
+export const UNLINK_REFUSES = [providerNotLinked, lastAuthMethod];
 
 /**
  * Unlinks an account of a provider from the caller's account, under its lock: the second of two concurrent requests sees the result of
@@ -254,3 +259,19 @@ export async function bindProviderAccount(
 
 export const providerAlreadyLinked = refusal('provider_already_linked', 400, 'Provider is already linked to your account');
 const linkedUserNotFound = refusal('user_not_found', 400, 'User not found');
+
+/** In the session that began it. */
+export const LINKING_REFUSES = [stateInvalid, notForLinking, oauthStateOfOtherUser, providerAlreadyLinked, ...IDENTITY_REFUSES];
+
+/** In a browser without a session. */
+export const LINKING_BY_STATE_REFUSES = [
+  stateInvalid,
+  notForLinking,
+  oauthProviderUnknown,
+  oauthProviderMismatch,
+  oauthStateUserInvalid,
+  linkedUserNotFound,
+  userNotActive,
+  providerAlreadyLinked,
+  ...IDENTITY_REFUSES,
+];

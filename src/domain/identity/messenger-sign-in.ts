@@ -5,15 +5,17 @@ import { refusal } from '../../core/errors.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
 import { forgetSessionUser } from './authenticate.ts';
 import { type CreatedUser, claimPurchasedAccount, createUser, resolveReferrer } from './create-account.ts';
-import { unauthorized, userNotActive } from './errors.ts';
+import { oidcKeysUnavailable, unauthorized, userNotActive } from './errors.ts';
 import type { WidgetData } from './ports.ts';
 import { findByMessengerId, updateProfile } from './repo.ts';
 import { cleanName, displayedName, INIT_DATA_MAX_AGE_SECONDS, signedPartHash } from './rules.ts';
 import { openSession, type SignIn } from './sessions/sessions.ts';
 import type { UserRecord } from './types.ts';
 
-export const initDataInvalid = unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
+const initDataInvalid = unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
 const messengerIdMissing = unauthorized('messenger_id_missing', 'Missing Messenger user ID');
+
+export const INIT_DATA_REFUSES = [initDataInvalid, messengerIdMissing, userNotActive];
 
 export interface InitDataSignIn {
   initData: string;
@@ -101,7 +103,9 @@ const oidcUserIdMissing = unauthorized('oidc_user_id_missing', 'Missing user ID 
 const oidcUserIdInvalid = unauthorized('oidc_user_id_invalid', 'Invalid user ID in OIDC claims');
 const idTokenInvalid = unauthorized('id_token_invalid', 'Invalid or expired Messenger OIDC token');
 
-export const oidcNotConfigured = refusal('oidc_not_configured', 400, 'Messenger OIDC is not configured');
+const oidcNotConfigured = refusal('oidc_not_configured', 400, 'Messenger OIDC is not configured');
+
+export const ID_TOKEN_REFUSES = [oidcNotConfigured, idTokenInvalid, oidcUserIdMissing, oidcUserIdInvalid, oidcKeysUnavailable];
 
 const MIN_GUARD_SECONDS = 60;
 

@@ -8,7 +8,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal, ValidationError } from '../../core/errors.ts';
 import { fromStoredJson, toStoredJson } from '../../core/stored-json.ts';
 
-const idempotencyKeyInUse = refusal(
+export const idempotencyKeyInUse = refusal(
   'idempotency_key_in_use',
   409,
   'A request with this Idempotency-Key is still being processed',

@@ -177,6 +177,8 @@ export interface MessengerPort {
   getMe(): Promise<{ messengerId: number; username: string; firstName: string }>;
   /** Registers the address for updates; each update has the secret in a header. */
   setWebhook(url: string): Promise<void>;
+  /** The registered address for updates; null when there is none. */
+  readWebhook(): Promise<string | null>;
   /** Checks the secret of a request on the messenger webhook in constant time, then parses it. Without a secret all are refused. */
   receiveUpdate(request: MessengerWebhookRequest): MessengerWebhookResult;
 }

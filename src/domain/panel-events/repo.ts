@@ -1,24 +1,28 @@
 import { columns, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { JobTypes } from '../../core/jobs/job-sender.ts';
+import { isParkedSql } from '../provisioning/parked-panel-users.ts';
 import { type PanelEvent, STATE_EVENTS } from './ports.ts';
 import type { ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
+
+/** Of the panel user of an event. */
+const IS_PARKED = isParkedSql('$3::uuid', '$4::text');
 
 const QUEUE = 'panel.process-event' satisfies keyof JobTypes;
 
 /**
  * The statement that stores an event with its job, and finds its account: by the handle where the messenger ids agree, by short uuid, by
- * messenger id, by confirmed e-mail. An account that is linked to another panel user is never found by the last two. Tests cut sessions
- * at it.
+ * messenger id, by confirmed e-mail. An account that is linked to another panel user is never found by the last two, and none by a panel
+ * user of a subscription that an import kept aside. Tests cut sessions at it.
  */
 const STORE_EVENT = `
   WITH candidates AS (
       SELECT id, 1 AS place FROM users WHERE vpnpanel_uuid = $3::uuid AND coalesce(messenger_id = $5::bigint, true)
     UNION ALL SELECT u.id, 2 FROM subscriptions s JOIN users u ON u.id = s.user_id
       WHERE s.vpnpanel_short_uuid = $4::text AND coalesce(u.messenger_id = $5::bigint, true)
-    UNION ALL SELECT id, 3 FROM users WHERE messenger_id = $5::bigint AND (vpnpanel_uuid IS NULL OR $3::uuid IS NULL)
+    UNION ALL SELECT id, 3 FROM users WHERE messenger_id = $5::bigint AND (vpnpanel_uuid IS NULL OR $3::uuid IS NULL) AND NOT ${IS_PARKED}
     UNION ALL SELECT id, 4 FROM users WHERE email = $6::text AND email_verified AND (vpnpanel_uuid IS NULL OR $3::uuid IS NULL)
-      AND coalesce(messenger_id = $5::bigint, true)),
+      AND coalesce(messenger_id = $5::bigint, true) AND NOT ${IS_PARKED}),
     owner AS (SELECT id FROM candidates ORDER BY place, id LIMIT 1),
     stored AS (
       INSERT INTO panel_events (body_hash, event, user_id, is_link_changed, happened_at, data, received_at)

@@ -24,7 +24,8 @@ type Identity = 'same' | 'other_order' | 'other_merchant' | 'other_invoice' | 'o
 function identify(payment: Payment, { orderId, merchantId, externalId, chargeId }: NamedMoney): Identity {
   if (isOther(payment.orderId, orderId)) return 'other_order';
   if (isOther(payment.merchantId, merchantId)) return 'other_merchant';
-  if (isOther(payment.externalId, externalId)) return 'other_invoice';
+  // Of a payment of the existing product the charge may be all that was stored of the provider's ids (spec 07 section 4.2, CloudPayments).
+  if (isOther(payment.externalId, externalId) && payment.externalId !== chargeId) return 'other_invoice';
   return payment.transactionId !== null && isOther(payment.chargeId, chargeId) ? 'other_charge' : 'same';
 }
 
@@ -74,7 +75,8 @@ export type CreditVerdict =
  */
 export function classifyCredit(payment: Payment, report: PaymentReport, isReturned: boolean): CreditVerdict {
   const identity = identify(payment, namedByReport(report));
-  const isCredited = payment.transactionId !== null;
+  // A payment of the existing product may be paid without a movement of its own: of a guest, or one of two that share theirs (spec 07 I5).
+  const isCredited = payment.transactionId !== null || payment.isPaid;
   if (identity === 'other_order') return 'order_mismatch';
   if (identity === 'other_merchant') return 'other_merchant';
   if (isCredited) {

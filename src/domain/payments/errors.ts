@@ -1,4 +1,6 @@
-import { type AppError, refusal } from '../../core/errors.ts';
+import { type AppError, type DeclaredRefusal, refusal } from '../../core/errors.ts';
+import { tooManyRequests } from '../../core/rate-limit.ts';
+import { idempotencyKeyInUse } from '../ledger/run-once.ts';
 import { ProviderError } from './ports.ts';
 
 const starsOnlyInBotRefusal = refusal(
@@ -64,6 +66,29 @@ export const starsNotCalculated = refusal('stars_not_calculated', 500, 'Failed t
 export const starsInvoiceFailed = (cause: unknown) => creationFailure(cause, 'Failed to create Stars invoice');
 
 export const noPaymentUrl = refusal('payment_url_missing', 500, 'Payment URL not received');
+
+/** With what a top-up refuses a user who is there. */
+export const TOPUP_REFUSES: readonly DeclaredRefusal[] = [
+  methodNotOffered,
+  belowMinimum,
+  aboveMaximum,
+  starsOnlyInBotRefusal,
+  methodSwitchedOff,
+  topupRestricted,
+  idempotencyKeyInUse,
+  tooManyRequests,
+  providerDown,
+];
+/** The same of an invoice in Stars; its smallest amount is checked before. */
+export const STARS_INVOICE_REFUSES: readonly DeclaredRefusal[] = [
+  starsOff,
+  starsAboveMaximum,
+  aboveMaximum,
+  topupRestricted,
+  idempotencyKeyInUse,
+  tooManyRequests,
+  providerDown,
+];
 
 /** Kopeks as `1234.50`. */
 function rubles(kopeks: number): string {

@@ -4,7 +4,7 @@ import { refusal } from '../../core/errors.ts';
 import { drop, peek, put } from '../../core/short-lived.ts';
 import { putSetting } from '../settings/change-setting.ts';
 import type { SettingEditor } from '../settings/types.ts';
-import { requirePanel } from './panel-access.ts';
+import { notConfigured, requirePanel } from './panel-access.ts';
 import type { PanelAppConfig } from './panel-objects.ts';
 import { isPanelError } from './ports.ts';
 
@@ -13,7 +13,6 @@ export const panelUnavailable = refusal(
   502,
   'Failed to fetch config from VpnPanel: VPN panel: Server error (A<id>)',
 );
-const panelGone = refusal('panel_unavailable', 503, 'Failed to fetch config from VpnPanel: VPN panel: not configured');
 export const invalidUuid = refusal('invalid_uuid', 400, 'Invalid UUID format');
 export const appConfigNotSet = refusal('app_config_not_set', 400, 'VpnPanel subscription config is not configured');
 export const appConfigNotFound = refusal('app_config_not_found', 404, 'Subscription config not found');
@@ -34,8 +33,8 @@ async function orReason<T>(app: App, failure: string, read: () => Promise<T>): P
     return await read();
   } catch (error) {
     if (!isPanelError(error)) throw error;
-    const refused = error.kind === 'not_configured' ? panelGone : panelUnavailable;
-    throw refused({ detail: `${failure}: ${error.message}`, cause: error });
+    if (error.kind === 'not_configured') throw notConfigured(error.message);
+    throw panelUnavailable({ detail: `${failure}: ${error.message}`, cause: error });
   }
 }
 

@@ -4,6 +4,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { peek, put } from '../../core/short-lived.ts';
 import { clearPanelLink } from '../subscription-state/panel-values.ts';
 import { enforceStatus } from './panel-access.ts';
+import { findImportOrigin, isParkedPanelUser } from './parked-panel-users.ts';
 import { isPanelError, type PanelUser } from './ports.ts';
 import {
   findLinkedUser,
@@ -24,44 +25,82 @@ export interface FoundPanelUser {
 }
 
 /**
- * The panel's user of this subscription: by the stored uuid, else by messenger id, else by confirmed e-mail (spec 06 section 9).
+ * The panel's user of this subscription: by the stored uuid, else by messenger id, else by confirmed e-mail (spec 06 section 9); that of an imported
+ * account by its link before the last two (spec 07 section 4.6).
  * Only a definite absence or another messenger id unlinks; a panel that does not answer throws and changes nothing.
  * An e-mail that is unconfirmed or not of the panel's form is not looked up (`panelEmailOf`).
  */
-export async function findPanelUser(app: App, { user: owner, vpnpanelShortUuid }: PushTarget): Promise<FoundPanelUser | null> {
+export async function findPanelUser(app: App, target: PushTarget): Promise<FoundPanelUser | null> {
+  const { user: owner, vpnpanelShortUuid } = target;
   const { panel } = app.ports;
+  let isAbsent = false;
   if (owner.vpnpanelUuid !== null) {
-    const { id, vpnpanelUuid: panelUuid } = owner;
-    const linked = await findLinked(app, panelUuid, vpnpanelShortUuid);
+    const linked = await findLinked(app, owner.vpnpanelUuid, vpnpanelShortUuid);
     if (linked !== null && (isLinkageValid(linked, owner.messengerId) || (await isTransferred(app, linked)))) {
       return { user: linked, isAdopted: false };
     }
+    isAbsent = linked === null;
+  }
+  const origin = await findImportOrigin(app.db, owner.id);
+  const byLink = origin !== null && vpnpanelShortUuid ? await findByLink(app, owner, vpnpanelShortUuid) : null;
+  if (byLink !== null) return { user: byLink, isAdopted: false };
+  if (owner.vpnpanelUuid !== null) {
+    const { id, vpnpanelUuid: panelUuid } = owner;
     await inTransaction(app, async (t) => {
       await lockUsersWithSubscriptions(t.db, [id]);
       await unlinkPanelUser(t.db, id, panelUuid);
     });
-    app.log.warn(
-      { userId: id, isAbsent: linked === null },
-      'provisioning: the stored panel user is absent or of another messenger id; unlinked',
-    );
+    app.log.warn({ userId: id, isAbsent }, 'provisioning: the stored panel user is absent or of another messenger id; unlinked');
   }
+  if (origin === 'several' && vpnpanelShortUuid) {
+    // The only exact key where a person may have several panel users: another one found by messenger id could be of another subscription.
+    app.log.warn({ userId: owner.id }, 'provisioning: the panel does not know the link of an imported subscription');
+    return null;
+  }
+  const { messengerId } = owner;
   const email = panelEmailOf(owner);
-  const candidates = [
-    () => (owner.messengerId === null ? null : panel.findByMessengerId(owner.messengerId)),
-    () => (email === null ? null : findByEmail(app, email)),
-  ];
-  for (const find of candidates) {
-    const found = await find();
-    if (found !== null && (await mayAdopt(app, owner, found))) return { user: found, isAdopted: true };
+  const searches: Search[] = [];
+  if (messengerId !== null)
+    searches.push({ best: () => panel.findByMessengerId(messengerId), all: () => panel.listByMessengerId(messengerId) });
+  if (email !== null) searches.push({ best: () => findByEmail(app, email), all: () => panel.listByEmail(email) });
+  for (const search of searches) {
+    const found = await findAdoptable(app, owner, search, origin === 'several');
+    if (found !== null) return { user: found, isAdopted: true };
   }
   return null;
+}
+
+/** A look-up that may find several panel users: the preferred one of them, and all. */
+interface Search {
+  best(): Promise<PanelUser | null>;
+  all(): Promise<PanelUser[]>;
+}
+
+/**
+ * What of the found panel users may become the owner's: those of subscriptions that an import kept aside do not count, and of an imported
+ * account that may have several (`isOnlyOne`) it is none where more than one is left (spec 07 section 4.6).
+ */
+async function findAdoptable(app: App, owner: PushTarget['user'], search: Search, isOnlyOne: boolean): Promise<PanelUser | null> {
+  const best = await search.best();
+  if (best === null) return null;
+  if (!isOnlyOne && !(await isParkedPanelUser(app.db, best))) return (await mayAdopt(app, owner, best)) ? best : null;
+  const left: PanelUser[] = [];
+  for (const user of await search.all()) if (!(await isParkedPanelUser(app.db, user))) left.push(user);
+  const [first] = left;
+  if (first === undefined || (isOnlyOne && left.length > 1)) return null;
+  return (await mayAdopt(app, owner, first)) ? first : null;
+}
+
+async function findByLink(app: App, owner: PushTarget['user'], shortUuid: string): Promise<PanelUser | null> {
+  const found = await app.ports.panel.findByShortUuid(shortUuid);
+  return found !== null && (await mayAdopt(app, owner, found)) ? found : null;
 }
 
 /**
  * The panel user of the stored handle. A panel that was replaced by another version has given its users other handles; a user keeps the last
  * part of its link (spec 10 V1).
  */
-async function findLinked(app: App, panelUuid: string, shortUuid: string | null): Promise<PanelUser | null> {
+export async function findLinked(app: App, panelUuid: string, shortUuid: string | null): Promise<PanelUser | null> {
   try {
     return await app.ports.panel.findByUuid(panelUuid);
   } catch (error) {
@@ -81,8 +120,8 @@ async function findByEmail(app: App, email: string): Promise<PanelUser | null> {
 }
 
 /**
- * Whether this user may be linked to a panel user found by messenger id or e-mail. Not to one of another messenger id or one that is
- * linked to another local user, unless the panel user has this user's messenger id.
+ * Whether this user may be linked to a panel user found by messenger id or e-mail. Not to one of another messenger id, of a subscription that an
+ * import kept aside, or linked to another local user, unless the panel user has this user's messenger id.
  */
 export async function mayAdopt(
   app: App,
@@ -91,7 +130,8 @@ export async function mayAdopt(
 ): Promise<boolean> {
   if (!isLinkageValid(found, owner.messengerId)) return false;
   const linkedUser = await findLinkedUser(app.db, found.uuid);
-  if (linkedUser === null || linkedUser === owner.id) return true;
+  if (linkedUser === owner.id) return true;
+  if (linkedUser === null) return !(await isParkedPanelUser(app.db, found));
   return owner.messengerId !== null && found.messengerId === owner.messengerId;
 }
 

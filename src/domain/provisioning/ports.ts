@@ -181,6 +181,10 @@ export interface VpnPanelPort {
   /** Of several users of one messenger id: the latest `expireAt`, then `ACTIVE`. */
   findByMessengerId(messengerId: number): Promise<PanelUser | null>;
   findByEmail(email: string): Promise<PanelUser | null>;
+  /** All of one messenger id, the one that `findByMessengerId` returns first; without crypto links. */
+  listByMessengerId(messengerId: number): Promise<PanelUser[]>;
+  /** The same by e-mail. */
+  listByEmail(email: string): Promise<PanelUser[]>;
   findByUsername(username: string): Promise<PanelUser | null>;
   /** Never sent twice: after an `unavailable` the caller looks the user up before it tries again. */
   createUser(draft: PanelUserDraft): Promise<PanelUser>;

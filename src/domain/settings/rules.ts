@@ -8,9 +8,9 @@ export const settingWrongType = refusal('setting_wrong_type', 400, 'Invalid valu
 export const settingValueRequired = refusal('setting_value_required', 400, 'Value is required');
 export const settingMaskedValue = refusal('setting_masked_value', 400, 'Value is the mask of a secret, not a value');
 export const settingNotAChoice = refusal('setting_not_a_choice', 400, 'Value must be one of: default, cabinet');
-const settingOutOfBounds = refusal('setting_out_of_bounds', 400, 'Value must be at least <n>');
+export const settingOutOfBounds = refusal('setting_out_of_bounds', 400, 'Value must be at least <n>');
 const settingBadFormat = refusal('setting_bad_format', 400, 'Value must be a known time zone');
-const settingBadPlaceholder = refusal('setting_bad_placeholder', 400, 'Value must not hold placeholders');
+export const settingBadPlaceholder = refusal('setting_bad_placeholder', 400, 'Value must not hold placeholders');
 export const settingReadOnly = refusal('setting_read_only', 403, 'Setting EXTERNAL_ADMIN_TOKEN is read-only');
 export const settingGuarded = refusal('setting_guarded', 403, 'Setting ADMIN_EMAILS can only be changed by a superadmin');
 

@@ -7,14 +7,14 @@ import { text } from '../messaging/texts.ts';
 import { withPushedLink } from '../subscription-state/provision-state.ts';
 import { pickTrialSquads } from './grant-subscription.ts';
 import { completeSale, openSale, soldSubscription } from './purchase/complete-sale.ts';
-import { type InsufficientFundsRefusal, requireServers } from './purchase/insufficient-funds.ts';
+import { type InsufficientFundsRefusal, noServers, requireServers } from './purchase/insufficient-funds.ts';
 import type { SaleStart } from './purchase/types.ts';
 import { startTrial, TRIAL_REFUSAL_TEXTS, type TrialRefusal, trialPrice, trialRefusal } from './rules/trial.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { autopayDefaults, subscriptionSettingsOf } from './settings.ts';
 import { readTrialTerms } from './trial-terms.ts';
 
-export const trialHasSubscription = refusal('subscription_exists', 400, TRIAL_REFUSAL_TEXTS.active_subscription);
+const trialHasSubscription = refusal('subscription_exists', 400, TRIAL_REFUSAL_TEXTS.active_subscription);
 /** Without a subscription a used trial means that the user has paid before. */
 const TRIAL_REFUSALS: Readonly<Record<TrialRefusal, Refusal>> = {
   account_type: refusal('trial_unavailable', 400, TRIAL_REFUSAL_TEXTS.account_type),
@@ -22,6 +22,8 @@ const TRIAL_REFUSALS: Readonly<Record<TrialRefusal, Refusal>> = {
   active_subscription: trialHasSubscription,
   trial_used: refusal('trial_expired', 400, TRIAL_REFUSAL_TEXTS.trial_used),
 };
+
+export const TRIAL_REFUSES = [noServers, ...Object.values(TRIAL_REFUSALS)];
 
 /** A trial that was started; days, kopeks. */
 export interface ActivatedTrial {

@@ -25,6 +25,7 @@ export const noSubscriptionRefusal = refusal('no_subscription', 400, 'У вас 
 const devicesLimitExceeded = refusal('devices_limit_exceeded', 400, 'Maximum number of devices: {max}');
 const devicesUnavailable = refusal('devices_unavailable', 400, 'Buying devices is not available');
 const subscriptionInactive = refusal('subscription_inactive', 400, 'The subscription is not active');
+export const DEVICES_REFUSES = [devicesLimitExceeded, devicesUnavailable, subscriptionInactive];
 
 /** Devices that were bought; kopeks, and labels of the same amounts. */
 export interface PurchasedDevices extends AddOnDiscount {

@@ -162,12 +162,22 @@ export function quotedTraffic(
   return { order, delivered: { trafficLimitGb } };
 }
 
-export const paidSubscriptionRequired = refusal('paid_subscription_required', 400, 'Not available during the trial');
+const paidSubscriptionRequired = refusal('paid_subscription_required', 400, 'Not available during the trial');
 const subscriptionInactive = refusal('subscription_inactive', 400, 'Subscription is not active');
 export const unlimitedTraffic = refusal('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
 const trafficTopupDisabled = refusal('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
 const topupLimitExceeded = refusal('topup_limit_exceeded', 400, 'Traffic limit exceeded. Max: <n> GB, available: <n> GB');
 export const invalidPackage = refusal('invalid_package', 400, 'Invalid traffic package');
+
+/** With what a package is not sold. */
+export const PACKAGE_REFUSES = [
+  paidSubscriptionRequired,
+  subscriptionInactive,
+  unlimitedTraffic,
+  trafficTopupDisabled,
+  topupLimitExceeded,
+  invalidPackage,
+];
 
 interface TrafficRequest {
   subscription: Subscription;

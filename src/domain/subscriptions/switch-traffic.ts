@@ -22,7 +22,7 @@ export const switchNeedsPaidSubscription = refusal(
   'Traffic management is only available for paid subscriptions',
 );
 export const trafficOfTariff = refusal('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
-const trafficFixed = refusal('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
+export const trafficFixed = refusal('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
 const subscriptionInactive = refusal('subscription_inactive', 400, 'The subscription is not active');
 export const samePackage = refusal('same_package', 400, 'Already on this traffic package');
 export const trafficUnavailable = refusal('traffic_unavailable', 400, 'Invalid traffic package');

@@ -244,7 +244,7 @@ export async function remindOverdueTickets(app: App): Promise<number> {
 }
 
 export const notificationNotFound = refusal('notification_not_found', 404, 'Notification not found');
-const notAnAdminNotification = refusal('not_an_admin_notification', 403, 'This is not an admin notification');
+export const notAnAdminNotification = refusal('not_an_admin_notification', 403, 'This is not an admin notification');
 
 /** A user's inbox is their own; administrators share one. */
 type Reader = UserActor | AdminActor;

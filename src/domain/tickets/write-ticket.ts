@@ -20,8 +20,8 @@ import { areTicketsEnabled } from './ticket-settings.ts';
 import { recordSupportAction } from './tickets.ts';
 import type { Attachment, AttachmentInput, Ticket, TicketDetail, TicketMessage } from './types.ts';
 
-const supportBlocked = refusal('support_blocked', 403, 'Support requests are blocked');
-const ticketClosed = refusal('ticket_closed', 400, 'Cannot add message to closed ticket');
+export const supportBlocked = refusal('support_blocked', 403, 'Support requests are blocked');
+export const ticketClosed = refusal('ticket_closed', 400, 'Cannot add message to closed ticket');
 export const repliesBlocked = refusal('replies_blocked', 403, 'Replies to this ticket are blocked');
 export const emptyMessage = refusal('empty_message', 400, 'Message text or media is required');
 export const rateLimited = refusal('rate_limited', 429, 'Too many requests');

@@ -50,7 +50,8 @@ export async function deliverWebhook(
   if (claim === null) return postponeJob(app, request);
   const isReplay = request.afterAttempt !== undefined;
   if (!claim.isActive && !isReplay) return abandonDelivery(app.db, claim, 'Webhook is disabled');
-  const body = JSON.stringify(claim.payload);
+  const payload = claim.payload as Record<string, unknown>;
+  const body = JSON.stringify(claim.hasClientWords ? app.ports.webhooks.inClientWords(payload) : payload);
   const startedAt = performance.now();
   const headers = deliveryHeaders({ ...claim, body, now: app.clock.now() });
   const answer = await measure(() => app.ports.webhooks.send({ url: claim.url, headers, body }));

@@ -8,7 +8,7 @@ const CLAIMED = columns('WebhookDelivery', ['webhookId', 'eventType', 'payload',
 
 /** A delivery that only this worker may send until `claimedUntil`. */
 export type DeliveryClaim = RowOf<typeof CLAIMED> &
-  Pick<Rows['Webhook'], 'url' | 'secret' | 'isActive'> & {
+  Pick<Rows['Webhook'], 'url' | 'secret' | 'isActive' | 'hasClientWords'> & {
     deliveryId: number;
     /** Identifies the claim when the result is written. */
     claimedUntil: Date;
@@ -33,7 +33,7 @@ export async function claimDelivery(db: Db, request: ClaimRequest): Promise<Deli
        AND CASE WHEN $2::int IS NULL
          THEN d.status = 'pending' OR (d.status = 'failed' AND d.next_retry_at <= $3::timestamptz + ${EARLY})
          ELSE d.status <> 'pending' AND d.attempt_number = $2::int END
-     RETURNING d.id AS delivery_id, ${CLAIMED.of('d')}, d.claimed_until, w.url, w.secret, w.is_active`,
+     RETURNING d.id AS delivery_id, ${CLAIMED.of('d')}, d.claimed_until, w.url, w.secret, w.is_active, w.has_client_words`,
     [request.deliveryId, request.afterAttempt, request.now, request.claimedUntil],
   );
   return row ?? null;

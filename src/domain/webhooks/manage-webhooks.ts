@@ -23,6 +23,8 @@ export interface WebhookRequest {
   eventType: WebhookEventType;
   secret?: string | null | undefined;
   description?: string | null | undefined;
+  /** Whether the request came where the interface has the words of its clients: deliveries have the same words (spec 09 section 3). */
+  hasClientWords?: boolean;
 }
 
 /** Webhooks, newest first (spec 06 section 3). A page past the end is empty. */
@@ -154,7 +156,7 @@ function deliveryNotFound(): never {
 }
 
 /** Columns that never leave the repository; `WEBHOOK` and `DELIVERY` are the others. */
-const OMITTED = { secret: true, failingSince: true } as const;
+const OMITTED = { secret: true, failingSince: true, hasClientWords: true } as const;
 const OMITTED_OF_DELIVERY = { eventId: true, claimedUntil: true } as const;
 
 const WEBHOOK = columns('Webhook', [
@@ -188,7 +190,7 @@ async function findWebhook(db: Db, id: number): Promise<Webhook | null> {
 }
 
 /** Null and absent = unchanged; an empty secret removes it. */
-type WebhookChanges = Changes<Pick<Rows['Webhook'], 'name' | 'url' | 'secret' | 'description' | 'isActive'>>;
+type WebhookChanges = Changes<Pick<Rows['Webhook'], 'name' | 'url' | 'secret' | 'description' | 'isActive' | 'hasClientWords'>>;
 
 /** Switching a webhook on starts the count of its failing days again. @returns null when there is none */
 async function updateWebhook(db: Db, id: number, changes: WebhookChanges, now: Date): Promise<Webhook | null> {

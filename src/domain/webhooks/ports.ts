@@ -20,6 +20,8 @@ export type WebhookAnswer =
 export interface WebhookTransport {
   /** Sends once: 5 s to connect, 10 s in all, redirects are answers. Does not throw for errors of the receiver. */
   send(message: WebhookMessage): Promise<WebhookAnswer>;
+  /** The payload of an event in the words of clients (spec 09); unchanged while `INTERFACE_WORDS` is empty. */
+  inClientWords(payload: Record<string, unknown>): Record<string, unknown>;
 }
 
 declare module '../../core/app.ts' {

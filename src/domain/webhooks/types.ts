@@ -1,7 +1,7 @@
 import type { Rows } from '../../core/db/columns.ts';
 
 /** Events that a webhook may subscribe to (spec 00, Credentials). `/ws` carries more. */
-const WEBHOOK_EVENT_TYPES = [
+export const WEBHOOK_EVENT_TYPES = [
   'user.created',
   'payment.completed',
   'transaction.created',
@@ -15,7 +15,7 @@ export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
  * A receiver of one kind of event, without its secret, which never leaves the module. `failureCount` counts deliveries that failed at
  * their first attempt, `successCount` those that arrived at any attempt.
  */
-export type Webhook = Omit<Rows['Webhook'], 'secret' | 'failingSince'>;
+export type Webhook = Omit<Rows['Webhook'], 'secret' | 'failingSince' | 'hasClientWords'>;
 
 /** One event for one webhook. `attemptNumber` is the number of the last attempt, 1 before the first. */
 export type WebhookDelivery = Omit<Rows['WebhookDelivery'], 'eventId' | 'claimedUntil'>;

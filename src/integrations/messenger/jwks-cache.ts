@@ -1,10 +1,8 @@
 import type { JWK } from 'jose';
 import { addMs, type Clock, HOUR_MS, SECOND_MS } from '../../core/clock.ts';
-import { refusal } from '../../core/errors.ts';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
-
-const oidcKeysUnavailable = refusal('oidc_keys_unavailable', 503, 'Service temporarily unavailable');
+import { oidcKeysUnavailable } from '../../domain/identity/errors.ts';
 
 /** How long keys are cached. */
 const FRESH_MS = HOUR_MS;

@@ -154,6 +154,7 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
         ...(secret ? { secret_token: secret } : {}),
       });
     },
+    readWebhook: async () => (await client.call('getWebhookInfo', {})).url || null,
     receiveUpdate: (request) => checkUpdate(request, connection()?.webhookSecret ?? null),
   };
 }

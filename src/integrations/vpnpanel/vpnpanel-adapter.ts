@@ -96,10 +96,23 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     return answer.found ? withCryptoLink(fromWireUser(answer.value)) : null;
   }
 
-  async function bestUser(answer: PanelAnswer, matches: (user: PanelUser) => boolean): Promise<PanelUser | null> {
-    if (!answer.found) return null;
-    const [best] = fromWireUsers(answer.value).filter(matches).sort(byPreference);
+  async function bestOf([best]: PanelUser[]): Promise<PanelUser | null> {
     return best ? withCryptoLink(best) : null;
+  }
+
+  const usersOf = (answer: PanelAnswer, matches: (user: PanelUser) => boolean): PanelUser[] =>
+    answer.found ? fromWireUsers(answer.value).filter(matches).sort(byPreference) : [];
+
+  async function listByMessengerId(messengerId: number): Promise<PanelUser[]> {
+    const answer = await lookUp(['by-telegram-id', messengerId], { telegramId: messengerId });
+    return usersOf(answer, (user) => user.messengerId === messengerId);
+  }
+
+  async function listByEmail(email: string): Promise<PanelUser[]> {
+    // The panel refuses to look up such an address, and no user can have it there.
+    if (!isPanelEmail(email)) return [];
+    const answer = await lookUp(['by-email', email], { email });
+    return usersOf(answer, (user) => user.email?.toLowerCase() === email.toLowerCase());
   }
 
   async function action(uuid: string, name: string, options: { body?: unknown; idempotent: boolean }): Promise<PanelUser | null> {
@@ -159,16 +172,10 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       const path = panelPath('users', 'by-short-uuid', shortUuid);
       return oneUser(await transport.call({ method: 'GET', path, idempotent: true }));
     },
-    async findByMessengerId(messengerId) {
-      const answer = await lookUp(['by-telegram-id', messengerId], { telegramId: messengerId });
-      return bestUser(answer, (user) => user.messengerId === messengerId);
-    },
-    async findByEmail(email) {
-      // The panel refuses to look up such an address, and no user can have it there.
-      if (!isPanelEmail(email)) return null;
-      const answer = await lookUp(['by-email', email], { email });
-      return bestUser(answer, (user) => user.email?.toLowerCase() === email.toLowerCase());
-    },
+    findByMessengerId: async (messengerId) => bestOf(await listByMessengerId(messengerId)),
+    findByEmail: async (email) => bestOf(await listByEmail(email)),
+    listByMessengerId,
+    listByEmail,
     async findByUsername(username) {
       const path = panelPath('users', 'by-username', username);
       return oneUser(await transport.call({ method: 'GET', path, idempotent: true }));

@@ -11,6 +11,8 @@ const MAX_RESPONSE_BYTES = 8 * 1024;
 export interface WebhookTransportOptions {
   /** `WEBHOOK_ALLOWED_PRIVATE_HOSTS`. */
   allowedPrivateHosts: readonly string[];
+  /** Payloads are unchanged unless given. */
+  inClientWords?: WebhookTransport['inClientWords'];
   /** Shorter in tests. */
   totalTimeoutMs?: number;
 }
@@ -32,7 +34,10 @@ export function createWebhookTransport(options: WebhookTransportOptions, deps: H
     },
     deps,
   );
-  return { send: ({ url, headers, body }) => sendOnce(client, url, headers, body) };
+  return {
+    send: ({ url, headers, body }) => sendOnce(client, url, headers, body),
+    inClientWords: options.inClientWords ?? ((payload) => payload),
+  };
 }
 
 async function sendOnce(client: HttpClient, url: string, headers: Record<string, string>, body: string): Promise<WebhookAnswer> {

@@ -9,6 +9,7 @@ import {
   panelUnavailable,
   readChosenAppConfig,
 } from '../../domain/provisioning/app-configs.ts';
+import { notConfigured } from '../../domain/provisioning/panel-access.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { editorOf } from './setting-editor.ts';
@@ -66,7 +67,7 @@ export const adminAppsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/config`, tags, summary: 'Read the chosen app configuration from the panel' },
       description: 'Reads the chosen app configuration from the panel. 502 with the reason when the panel gives no answer.',
-      refuses: [appConfigNotSet, appConfigNotFound, panelUnavailable],
+      refuses: [appConfigNotSet, appConfigNotFound, panelUnavailable, notConfigured],
     })
     .output(AppConfigAnswer)
     .query(async ({ ctx }) => {
@@ -79,7 +80,7 @@ export const adminAppsRouter = router({
       openapi: { method: 'GET', path: `${ROOT}/configs`, tags, summary: 'List the app configurations of the panel' },
       description:
         "Lists the app configurations of the panel, in the panel's order. 502 with the reason when the panel gives no answer.",
-      refuses: [panelUnavailable],
+      refuses: [panelUnavailable, notConfigured],
     })
     .output(toWire(AppConfigItem.array()))
     .query(({ ctx }) => listAppConfigs(ctx.app)),

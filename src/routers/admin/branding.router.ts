@@ -1,3 +1,4 @@
+import { FORM_REFUSALS } from '../../core/http/request-refusals.ts';
 import {
   changeAnimation,
   changeColors,
@@ -90,7 +91,7 @@ export const brandingEditorRouter = router({
         'Upload a logo',
         'Replaces the logo by a PNG, JPEG, WebP or SVG image of up to 5 MB. The content must be of the declared type. An image that is wider or higher than 1024 pixels is scaled down; more than 4096x4096 pixels are refused, as is an animation above 1024. Of an SVG image only what draws is stored: scripts, links, animations and references to other files are removed. Every instance shows the change within a second.',
       ),
-      refuses: [invalidLogoType, logoAnimationTooLarge, logoTooLarge, logoTooManyPixels],
+      refuses: [...FORM_REFUSALS, invalidLogoType, logoAnimationTooLarge, logoTooLarge, logoTooManyPixels],
       wire: { multipart: { fileKey: 'file', maxBytes: MAX_LOGO_BYTES, givesBeginning: true } },
       audit: { hide: ['file'] },
     })

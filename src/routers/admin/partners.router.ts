@@ -9,6 +9,7 @@ import {
   applicationNotFound,
   applicationProcessed,
   campaignNotAssigned,
+  campaignTaken,
   changePartnerCommission,
   changePartnerSettings,
   decideApplication,
@@ -194,7 +195,7 @@ export const adminPartnersRouter = router({
       },
       description:
         'Gives a campaign to a partner. One that belongs to another partner is refused; repeating the call changes nothing.',
-      refuses: [notPartner, partnerCampaignNotFound],
+      refuses: [campaignTaken, notPartner, partnerCampaignNotFound],
     })
     .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { selfLockOut } from '../../domain/access/effective-access.ts';
 import {
   createPolicy,
   deletePolicy,
@@ -117,7 +118,7 @@ export const adminPoliciesRouter = router({
       openapi: { method: 'POST', path: PATH, tags, summary: 'Create an access policy' },
       description:
         'Creates a policy that denies or allows actions of a section, for one role or for all, at certain times or addresses. Only denials have an effect.',
-      refuses: [policyOutOfReach, roleNotFound],
+      refuses: [policyOutOfReach, selfLockOut, roleNotFound],
     })
     .input(fromWire(PolicyCreateRequest))
     .output(toWire(PolicyResponse))
@@ -127,7 +128,7 @@ export const adminPoliciesRouter = router({
     .meta({
       openapi: { method: 'PUT', path: `${PATH}/{policy_id}`, tags, summary: 'Change an access policy' },
       description: 'Changes a policy; absent or null fields are not changed. The change applies immediately.',
-      refuses: [policyOutOfReach, policyNotFound, roleNotFound],
+      refuses: [policyOutOfReach, selfLockOut, policyNotFound, roleNotFound],
     })
     .input(fromWire(withBody(PolicyPath, PolicyUpdateRequest)))
     .output(toWire(PolicyResponse))
@@ -137,7 +138,7 @@ export const adminPoliciesRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: `${PATH}/{policy_id}`, tags, summary: 'Delete an access policy' },
       description: 'Deletes a policy; actions that it denied are allowed immediately.',
-      refuses: [policyNotFound],
+      refuses: [policyOutOfReach, policyNotFound],
     })
     .input(fromWire(PolicyPath))
     .output(toWire(PolicyDeletedResponse))

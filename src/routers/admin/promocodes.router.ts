@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { userNotFound } from '../../domain/identity/errors.ts';
-import { deactivateDiscountOf, noDiscount } from '../../domain/promo/codes/activate-promocode.ts';
-import {
-  codeTaken,
-  limitBelowUses,
-  promocodeNotFound,
-  promoGroupUnknown,
-  VALUE_REFUSALS,
-} from '../../domain/promo/codes/errors.ts';
+import { deactivateDiscountOf, discountExpired, noDiscount } from '../../domain/promo/codes/activate-promocode.ts';
+import { CHANGE_REFUSES, CREATION_REFUSES, promocodeNotFound, promoGroupUnknown } from '../../domain/promo/codes/errors.ts';
 import {
   changePromocode,
   createPromocode,
@@ -159,16 +153,7 @@ export const adminPromocodesRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/promocodes', tags, summary: 'Create a promo code' },
       description:
         'Creates a promo code. Which fields are required depends on its type. The administrator is recorded as creator.',
-      refuses: [
-        VALUE_REFUSALS.bonus,
-        VALUE_REFUSALS.code_empty,
-        VALUE_REFUSALS.days,
-        VALUE_REFUSALS.discount_hours,
-        VALUE_REFUSALS.discount_percent,
-        codeTaken,
-        VALUE_REFUSALS.validity,
-        promoGroupUnknown,
-      ],
+      refuses: [...CREATION_REFUSES, promoGroupUnknown],
     })
     .input(fromWire(AdminPromocodeCreateRequest))
     .output(toWire(AdminPromocodeResponse))
@@ -196,18 +181,7 @@ export const adminPromocodesRouter = router({
       openapi: { method: 'PATCH', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'Change a promo code' },
       description:
         'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
-      refuses: [
-        VALUE_REFUSALS.bonus,
-        VALUE_REFUSALS.code_empty,
-        VALUE_REFUSALS.days,
-        VALUE_REFUSALS.discount_hours,
-        VALUE_REFUSALS.discount_percent,
-        codeTaken,
-        limitBelowUses,
-        VALUE_REFUSALS.validity,
-        promoGroupUnknown,
-        promocodeNotFound,
-      ],
+      refuses: [...CHANGE_REFUSES, promoGroupUnknown],
     })
     .input(fromWire(withBody(PromocodePath, AdminPromocodeUpdateRequest)))
     .output(toWire(AdminPromocodeResponse))
@@ -242,7 +216,7 @@ export const adminPromocodesRouter = router({
         summary: "End a user's personal discount",
       },
       description: 'Ends the personal discount of a user. If a promo code gave it, the code counts as unused again.',
-      refuses: [noDiscount, userNotFound],
+      refuses: [noDiscount, discountExpired, userNotFound],
     })
     .input(fromWire(DiscountUserPath))
     .output(toWire(DeactivateDiscountResponse))

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { permissionsBeyondGrantor } from '../../domain/access/effective-access.ts';
+import { permissionsBeyondGrantor, selfLockOut } from '../../domain/access/effective-access.ts';
 import {
+  assignedLevelTooHigh,
   assignmentNotFound,
   assignRole,
   listAdmins,
   listRoleUsers,
+  revokedOutOfReach,
   revokeRole,
   superadminRole,
   targetUserNotFound,
@@ -15,8 +17,10 @@ import {
   listPermissions,
   listRoles,
   permissionsUnknown,
+  roleLevelTooHigh,
   roleNameTaken,
   roleNotFound,
+  roleOutOfReach,
   systemRoleFixed,
   updateRole,
 } from '../../domain/access/roles.ts';
@@ -201,7 +205,7 @@ export const adminRbacRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/rbac/roles', tags, summary: 'Create a role' },
       description: 'Creates a role below the level of the administrator, with permissions that the administrator has.',
-      refuses: [permissionsUnknown, permissionsBeyondGrantor, roleNameTaken],
+      refuses: [permissionsUnknown, permissionsBeyondGrantor, roleLevelTooHigh, roleNameTaken],
     })
     .input(fromWire(RoleCreateRequest))
     .output(toWire(RoleResponse))
@@ -212,7 +216,16 @@ export const adminRbacRouter = router({
       openapi: { method: 'PUT', path: '/cabinet/admin/rbac/roles/{role_id}', tags, summary: 'Change a role' },
       description:
         'Changes a role below the level of the administrator. Level and state of a system role are fixed. The change applies immediately.',
-      refuses: [permissionsUnknown, roleNotFound, roleNameTaken],
+      refuses: [
+        permissionsUnknown,
+        permissionsBeyondGrantor,
+        roleLevelTooHigh,
+        roleOutOfReach,
+        selfLockOut,
+        systemRoleFixed,
+        roleNotFound,
+        roleNameTaken,
+      ],
     })
     .input(fromWire(withBody(RolePath, RoleUpdateRequest)))
     .output(toWire(RoleResponse))
@@ -223,7 +236,7 @@ export const adminRbacRouter = router({
       openapi: { method: 'DELETE', path: '/cabinet/admin/rbac/roles/{role_id}', tags, summary: 'Delete a role' },
       description:
         'Deletes a role below the level of the administrator with its assignments and policies. System roles cannot be deleted.',
-      refuses: [systemRoleFixed, roleNotFound],
+      refuses: [roleOutOfReach, selfLockOut, systemRoleFixed, roleNotFound],
     })
     .input(fromWire(RolePath))
     .output(toWire(RoleDeletedResponse))
@@ -237,7 +250,7 @@ export const adminRbacRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/rbac/assignments', tags, summary: 'Assign a role to a user' },
       description:
         'Gives a role below the level of the administrator to a user, effective immediately. An existing assignment is renewed, so repeating the call is safe.',
-      refuses: [superadminRole, roleNotFound, targetUserNotFound],
+      refuses: [assignedLevelTooHigh, permissionsBeyondGrantor, selfLockOut, superadminRole, roleNotFound, targetUserNotFound],
     })
     .input(fromWire(RoleAssignRequest))
     .output(toWire(UserRoleResponse))
@@ -255,7 +268,7 @@ export const adminRbacRouter = router({
         summary: 'Revoke a role of a user',
       },
       description: 'Takes a role below the level of the administrator from a user, effective immediately.',
-      refuses: [assignmentNotFound],
+      refuses: [revokedOutOfReach, selfLockOut, superadminRole, assignmentNotFound],
     })
     .input(fromWire(AssignmentPath))
     .output(toWire(RoleRevokedResponse))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { isFull } from '../../domain/catalog/find-tariff.ts';
-import { syncServersOrRefuse } from '../../domain/catalog/server-sync.ts';
+import { panelNotConfiguredRefusal, syncServersOrRefuse } from '../../domain/catalog/server-sync.ts';
 import {
   availabilityStatus,
   type DatedServer,
@@ -256,6 +256,7 @@ export const adminServersRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/servers/sync', tags, summary: 'Synchronise the servers with the panel' },
       description:
         'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel is refused.',
+      refuses: [panelNotConfiguredRefusal],
     })
     .output(toWire(CabinetServersServerSyncResponse))
     .mutation(async ({ ctx }) => {

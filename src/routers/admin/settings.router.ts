@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { putSetting, resetSetting, settingBadFormat, settingPathTaken } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
 import {
+  settingBadPlaceholder,
   settingGuarded,
   settingMaskedValue,
   settingNotAChoice,
   settingNotFound,
+  settingOutOfBounds,
   settingReadOnly,
   settingValueRequired,
   settingWrongType,
@@ -113,6 +115,8 @@ export const adminSettingsRouter = router({
         'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence (except for what the branding of the cabinet sets: sign-in by e-mail and the sign-in button of the messenger). Settings that protect access can be changed by superadministrators only.',
       refuses: [
         settingBadFormat,
+        settingBadPlaceholder,
+        settingOutOfBounds,
         settingMaskedValue,
         settingNotAChoice,
         settingPathTaken,
@@ -133,7 +137,7 @@ export const adminSettingsRouter = router({
       openapi: { method: 'DELETE', path: '/cabinet/admin/settings/{key}', tags, summary: 'Reset a setting to its default' },
       description:
         'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing.',
-      refuses: [settingPathTaken, settingGuarded, settingNotFound],
+      refuses: [settingPathTaken, settingGuarded, settingReadOnly, settingNotFound],
     })
     .input(fromWire(SettingPath))
     .output(toWire(CabinetAdminSettingsSettingDefinition))

@@ -121,7 +121,7 @@ export const adminStatsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/nodes/{node_uuid}/toggle`, tags, summary: 'Enable or disable a node' },
       description:
         'Enables a node that is switched off at the panel, switches off any other, and returns the new state. Recorded in the audit log.',
-      refuses: [panelFailed, nodeNotFound],
+      refuses: [panelFailed, panelRefused, nodeNotFound],
     })
     .input(fromWire(StatsNodePath))
     .output(toWire(publishedAsFreeForm(NodeToggled)))

@@ -1,6 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
 import { listSquads } from '../../domain/catalog/find-squads.ts';
 import { listExternalSquads } from '../../domain/catalog/list-external-squads.ts';
+import { panelUnavailable } from '../../domain/catalog/server-sync.ts';
 import {
   changeTariff,
   createTariff,
@@ -120,6 +121,7 @@ export const adminTariffsRouter = router({
         summary: 'List external squads of the panel that can be selected',
       },
       description: 'Lists external squads of the panel; empty when the panel does not answer.',
+      refuses: [panelUnavailable],
     })
     .output(toWire(ExternalSquadInfoResponse.array()))
     .query(({ ctx }) => listExternalSquads(ctx.app)),

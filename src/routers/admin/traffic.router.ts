@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { panelUnavailable } from '../../domain/insight/traffic/fill.ts';
+import { panelUnavailable, trafficInProgress } from '../../domain/insight/traffic/fill.ts';
 import {
   exportNotSent,
   exportTraffic,
@@ -137,7 +137,7 @@ export const adminTrafficRouter = router({
       openapi: { method: 'GET', path: ROOT, tags, summary: 'Traffic of the users by node' },
       description:
         'Lists the users of the panel with their traffic by node, in the last days or between two dates, filtered and sorted. Users without traffic are listed with 0. The panel is read at most every five minutes; a node that gives no answer is left out, a panel that gives none is 502 with the reason, and 503 asks to repeat the call while a long reading is in progress.',
-      refuses: [invalidDate, invalidPeriod, panelUnavailable],
+      refuses: [invalidDate, invalidPeriod, panelUnavailable, trafficInProgress],
     })
     .input(fromWire(TrafficQuery))
     .output(toWire(TrafficUsageResponse))
@@ -174,7 +174,7 @@ export const adminTrafficRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/export-csv`, tags, summary: 'Send the traffic as a CSV file to the own chat' },
       description:
         "Sends the traffic of the users as a CSV file to the administrator's own chat; at most 100,000 users, those with the most traffic. With a threshold it adds how near each user is to it. Text that a spreadsheet would run as a formula is quoted.",
-      refuses: [invalidPeriod, noMessengerId, exportNotSent, panelUnavailable],
+      refuses: [invalidPeriod, noMessengerId, exportNotSent, panelUnavailable, trafficInProgress],
     })
     .input(fromWire(ExportCsvRequest))
     .output(toWire(ExportCsvResponse))

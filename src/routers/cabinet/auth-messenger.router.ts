@@ -1,9 +1,10 @@
 import { tooManyRequests } from '../../core/rate-limit.ts';
-import { autoLoginTokenInvalid, signInWithAutoLogin } from '../../domain/identity/auto-login/auto-login.ts';
-import { pollDeepLink, requestDeepLink, signInGone, signInPending } from '../../domain/identity/deeplink-sign-in.ts';
+import { AUTO_LOGIN_REFUSES, signInWithAutoLogin } from '../../domain/identity/auto-login/auto-login.ts';
+import { BEGIN_REFUSES, POLL_REFUSES, pollDeepLink, requestDeepLink } from '../../domain/identity/deeplink-sign-in.ts';
+import { userNotActive } from '../../domain/identity/errors.ts';
 import {
-  initDataInvalid,
-  oidcNotConfigured,
+  ID_TOKEN_REFUSES,
+  INIT_DATA_REFUSES,
   signInWithIdToken,
   signInWithInitData,
   signInWithWidget,
@@ -30,7 +31,7 @@ export const messengerSignIn = {
         "Sign in with the messenger mini-app's signed data",
         'Signs in with the launch data of the mini-app, at most 30 days old; an unknown user is created. Name and user name are refreshed. A referral code counts for a new user only; a campaign gives its bonus once per account.',
       ),
-      refuses: [initDataInvalid, tooManyRequests],
+      refuses: [...INIT_DATA_REFUSES, tooManyRequests],
     })
     .input(fromWire(schemas.MessengerAuthRequest))
     .output(toWire(schemas.AuthResponse))
@@ -46,7 +47,7 @@ export const messengerSignIn = {
         "Sign in with the messenger's login widget",
         'Signs in with the data of the login widget; an unknown user is created. Otherwise like the sign-in with launch data.',
       ),
-      refuses: [widgetDataInvalid, tooManyRequests],
+      refuses: [widgetDataInvalid, userNotActive, tooManyRequests],
     })
     .input(schemas.MessengerWidgetAuthRequest)
     .output(toWire(schemas.AuthResponse))
@@ -64,7 +65,7 @@ export const messengerSignIn = {
         "Sign in with the messenger's OpenID Connect token",
         'Signs in with an OpenID Connect token of the messenger; an unknown user is created. A token is accepted once.',
       ),
-      refuses: [oidcNotConfigured, tooManyRequests],
+      refuses: [...ID_TOKEN_REFUSES, userNotActive, tooManyRequests],
     })
     .input(fromWire(schemas.MessengerOIDCAuthRequest))
     .output(toWire(schemas.AuthResponse))
@@ -83,7 +84,7 @@ export const linkTokenSignIn = {
         'Sign in with the one-time token of a purchase',
         'Signs in with the token that a purchase on a sales page returned. The token works once.',
       ),
-      refuses: [autoLoginTokenInvalid, tooManyRequests],
+      refuses: [...AUTO_LOGIN_REFUSES, tooManyRequests],
     })
     .input(fromWire(schemas.AutoLoginRequest))
     .output(toWire(schemas.AuthResponse))
@@ -99,7 +100,7 @@ export const deepLinkRouter = router({
         'Begin a sign-in that is confirmed in the bot',
         'Begins a sign-in in a browser that the user confirms in the bot. Show the bot link with the token, then poll the outcome.',
       ),
-      refuses: [tooManyRequests],
+      refuses: [...BEGIN_REFUSES, tooManyRequests],
     })
     .output(toWire(schemas.DeepLinkTokenResponse))
     .mutation(({ ctx }) => requestDeepLink(ctx.app, { ip: ctx.ip, device: ctx.userAgent })),
@@ -111,7 +112,7 @@ export const deepLinkRouter = router({
         'Ask whether the sign-in was confirmed; 202 while it was not',
         'Returns the outcome of a sign-in through the bot: 202 until the user confirms it, then the session, once; 410 when the token has expired or was used.',
       ),
-      refuses: [signInPending, signInGone, tooManyRequests],
+      refuses: [...POLL_REFUSES, tooManyRequests],
     })
     .input(fromWire(schemas.DeepLinkPollRequest))
     .output(toWire(schemas.AuthResponse))

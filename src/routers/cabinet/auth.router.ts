@@ -3,26 +3,26 @@ import { isAdmin, readMyAccess } from '../../domain/identity/authenticate.ts';
 import {
   cancelEmailChange,
   confirmEmailChange,
-  emailMissing,
-  emailToVerifyMissing,
+  EMAIL_CHANGE_REFUSES,
+  EMAIL_CODE_REFUSES,
+  EMAIL_LINK_REFUSES,
   linkEmail,
   noPendingChange,
+  RESEND_REFUSES,
   readEmailChange,
   requestEmailChange,
   resendVerification,
-  verificationTokenInvalid,
+  VERIFICATION_REFUSES,
   verifyEmail,
 } from '../../domain/identity/email/email-address.ts';
 import {
-  credentialsInvalid,
-  emailNotVerified,
+  PASSWORD_SIGN_IN_REFUSES,
+  RESET_REFUSES,
   requestPasswordReset,
   resetPassword,
-  resetTokenInvalid,
   signInWithPassword,
 } from '../../domain/identity/email/password.ts';
-import { registerAccount } from '../../domain/identity/email/register-account.ts';
-import { emailAuthOff, emailTaken } from '../../domain/identity/errors.ts';
+import { REGISTRATION_REFUSES, registerAccount } from '../../domain/identity/email/register-account.ts';
 import { requireUser } from '../../domain/identity/find-user.ts';
 import {
   closeSession,
@@ -58,7 +58,7 @@ const emailChangeRouter = router({
         'Change the own e-mail',
         'Changes the own address. A verified address stays until the code that is mailed to the new one is entered; an unverified address is replaced at once and a verification link is mailed.',
       ),
-      refuses: [emailMissing],
+      refuses: EMAIL_CHANGE_REFUSES,
     })
     .input(fromWire(schemas.EmailChangeRequest))
     .output(toWire(schemas.EmailChangeResponse))
@@ -77,7 +77,7 @@ const emailChangeRouter = router({
         'Enter the code that was mailed to the new e-mail',
         'Completes the change of the own address by the mailed code.',
       ),
-      refuses: [noPendingChange],
+      refuses: EMAIL_CODE_REFUSES,
     })
     .input(fromWire(schemas.EmailChangeVerifyRequest))
     .output(toWire(schemas.EmailChangedAnswer))
@@ -114,7 +114,7 @@ const emailRouter = router({
         'Link an e-mail and a password to the own account',
         'Links an e-mail address and a password to the own account. A verification link is mailed, unless verification is switched off.',
       ),
-      refuses: [emailTaken],
+      refuses: EMAIL_LINK_REFUSES,
     })
     .input(fromWire(schemas.EmailRegisterRequest))
     .output(toWire(schemas.EmailLinkedAnswer))
@@ -130,7 +130,7 @@ const emailRouter = router({
         'Create an account with e-mail and password',
         'Creates an account with e-mail address and password and mails a verification link. No session is created: the user signs in afterwards. Emits `user.created`.',
       ),
-      refuses: [emailTaken, emailAuthOff, tooManyRequests],
+      refuses: [...REGISTRATION_REFUSES, tooManyRequests],
     })
     .input(fromWire(schemas.EmailRegisterStandaloneRequest))
     .output(toWire(schemas.RegisterResponse))
@@ -147,7 +147,7 @@ const emailRouter = router({
         'Verify an e-mail by the link that was mailed, and sign in',
         'Verifies an address by the mailed token and signs in. If the panel has a subscription for the address, it is imported.',
       ),
-      refuses: [verificationTokenInvalid, tooManyRequests],
+      refuses: [...VERIFICATION_REFUSES, tooManyRequests],
     })
     .input(fromWire(schemas.EmailVerifyRequest))
     .output(toWire(schemas.AuthResponse))
@@ -160,7 +160,7 @@ const emailRouter = router({
         'Mail a new verification link',
         'Mails a new verification link to the own address; the old one stops working.',
       ),
-      refuses: [emailToVerifyMissing],
+      refuses: RESEND_REFUSES,
     })
     .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx }) => {
@@ -175,7 +175,7 @@ const emailRouter = router({
         'Sign in with e-mail and password',
         'Signs in with e-mail address and password. The answers for an unknown address and a wrong password are the same.',
       ),
-      refuses: [credentialsInvalid, emailAuthOff, emailNotVerified, tooManyRequests],
+      refuses: [...PASSWORD_SIGN_IN_REFUSES, tooManyRequests],
     })
     .input(fromWire(schemas.EmailLoginRequest))
     .output(toWire(schemas.AuthResponse))
@@ -208,7 +208,7 @@ const passwordRouter = router({
         'Set a new password by the link that was mailed',
         'Sets a new password by the mailed token, which also verifies the address. All sessions of the account end.',
       ),
-      refuses: [resetTokenInvalid, tooManyRequests],
+      refuses: [...RESET_REFUSES, tooManyRequests],
     })
     .input(fromWire(schemas.PasswordResetRequest))
     .output(toWire(schemas.MessageAnswer))

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
-import { tooManyRequests } from '../../core/rate-limit.ts';
 import { requireUser } from '../../domain/identity/find-user.ts';
 import { listMyTransactions } from '../../domain/ledger/transactions.ts';
 import type { TransactionRecord } from '../../domain/ledger/types.ts';
@@ -10,9 +9,11 @@ import { checkMyPayment } from '../../domain/payments/check-payments.ts';
 import {
   cardNotFound,
   invalidMethod,
-  methodNotOffered,
   noRecentPayments,
   paymentNotFound,
+  recurrentOff,
+  STARS_INVOICE_REFUSES,
+  TOPUP_REFUSES,
   unsupportedMethod,
 } from '../../domain/payments/errors.ts';
 import { findMyLatestPayment, listMyPendingPayments, readMyPayment } from '../../domain/payments/list-payments.ts';
@@ -246,6 +247,7 @@ export const balanceRouter = router({
       openapi: { method: 'POST', path: '/cabinet/balance/stars-invoice', tags, summary: 'Link to pay a top-up in Stars' },
       description:
         'Creates a link of the messenger to pay a top-up in Stars. The price is rounded up to whole Stars and stored; the amount asked for is credited when the messenger reports the payment. Only this user can pay it, once, within 24 hours. Accepts `Idempotency-Key`.',
+      refuses: [...STARS_INVOICE_REFUSES],
       idempotent: true,
     })
     .input(fromWire(StarsInvoiceRequest))
@@ -260,7 +262,7 @@ export const balanceRouter = router({
       openapi: { method: 'POST', path: '/cabinet/balance/topup', tags, summary: 'Start a top-up at a payment provider' },
       description:
         'Creates a payment at a provider and returns the address where the user pays. For Tribute it is the page of donations: nothing is stored before the money comes, and what the donor chose is credited. The balance grows when the provider reports the payment, which emits `payment.completed`. At most 10 a minute. Accepts `Idempotency-Key`.',
-      refuses: [methodNotOffered, tooManyRequests],
+      refuses: [...TOPUP_REFUSES],
       idempotent: true,
     })
     .input(fromWire(TopUpRequest))
@@ -347,7 +349,7 @@ export const balanceRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/balance/saved-cards/{card_id}', tags, summary: 'Unlink a card' },
       description: 'Unlinks an own card: it is not charged any more.',
-      refuses: [cardNotFound],
+      refuses: [cardNotFound, recurrentOff],
     })
     .input(fromWire(SavedCardPath))
     .output(toWire(SavedCardUnlinkedResponse))

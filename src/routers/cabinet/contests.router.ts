@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { countOpenContests, listContests, playContest, readGame } from '../../domain/engagement/daily-contests/play-contest.ts';
-import { alreadyPlayed, notEligible, roundOver } from '../../domain/engagement/daily-contests/rounds.ts';
+import {
+  alreadyPlayed,
+  contestDisabled,
+  notEligible,
+  roundOver,
+  unknownGame,
+} from '../../domain/engagement/daily-contests/rounds.ts';
 import { FreeForm } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -82,7 +88,7 @@ export const cabinetContestsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/contests/{round_id}', tags, summary: 'Show the game of a round' },
       description: 'Returns what the player of a round is shown.',
-      refuses: [alreadyPlayed, notEligible, roundOver],
+      refuses: [alreadyPlayed, contestDisabled, notEligible, roundOver, unknownGame],
     })
     .input(fromWire(ContestRoundPath))
     .output(toWire(ContestGameData))
@@ -93,7 +99,7 @@ export const cabinetContestsRouter = router({
       openapi: { method: 'POST', path: '/cabinet/contests/{round_id}/answer', tags, summary: 'Play a round' },
       description:
         'Plays a round: a user has one attempt. A prize in money is credited and days extend the subscription at once. Accepts `Idempotency-Key`.',
-      refuses: [alreadyPlayed, notEligible, roundOver],
+      refuses: [alreadyPlayed, contestDisabled, notEligible, roundOver, unknownGame],
       wire: { pathKeys: { round_id: 'played_round_id' } },
       idempotent: true,
     })

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { tooManyRequests } from '../../core/rate-limit.ts';
-import { methodNotOffered } from '../../domain/payments/errors.ts';
+import { idempotencyKeyInUse } from '../../domain/ledger/run-once.ts';
+import { aboveMaximum, belowMinimum, methodNotOffered } from '../../domain/payments/errors.ts';
 import { activateGift } from '../../domain/storefront/gifts/activate-gift.ts';
 import { buyGift, subscriptionRestricted } from '../../domain/storefront/gifts/buy-gift.ts';
 import {
@@ -27,6 +28,7 @@ import {
 import type { GiftOrder } from '../../domain/storefront/gifts/types.ts';
 import {
   priceMissing,
+  providerAnswerInvalid,
   providerUnavailable,
   purchaseNotFound,
   tariffWithoutServers,
@@ -101,9 +103,13 @@ export const giftRouter = router({
         priceMissing,
         subscriptionRestricted,
         giftTariffNotFound,
+        belowMinimum,
+        aboveMaximum,
         quoteChanged,
+        idempotencyKeyInUse,
         tooManyRequests,
         providerUnavailable,
+        providerAnswerInvalid,
       ],
       idempotent: true,
     })
@@ -166,7 +172,7 @@ export const giftRouter = router({
       openapi: { method: 'POST', path: '/cabinet/gift/activate', tags, summary: 'Activate a gift by its code' },
       description:
         'Activates a gift by its code. An own subscription is replaced entirely. A gift for a named recipient can be activated by that recipient only, one without a recipient by the first who enters the code. Repeating it changes nothing. The panel is updated afterwards; the answer waits for it a moment. At most 10 a minute; unknown codes are limited further by user and address. Accepts `Idempotency-Key`.',
-      refuses: [codeTooShort, notClaimable, giftOfBuyer, giftNotFound, tooManyFailures],
+      refuses: [codeTooShort, notClaimable, giftOfBuyer, giftNotFound, idempotencyKeyInUse, tooManyFailures],
       idempotent: true,
     })
     .input(fromWire(ActivateGiftRequest))

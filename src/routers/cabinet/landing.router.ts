@@ -6,12 +6,11 @@ import { landingNotFound } from '../../domain/storefront/landings/landings.ts';
 import { type ShownLanding, showLanding } from '../../domain/storefront/landings/show-landing.ts';
 import { activateByToken } from '../../domain/storefront/purchases/activate-purchase.ts';
 import {
+  LANDING_PURCHASE_REFUSES,
   notPendingActivation,
   notTheRecipient,
-  providerUnavailable,
   purchaseNotFound,
   signInToActivate,
-  tariffWithoutServers,
 } from '../../domain/storefront/purchases/errors.ts';
 import { readContact } from '../../domain/storefront/purchases/rules.ts';
 import {
@@ -311,7 +310,7 @@ export const landingRouter = router({
       openapi: { method: 'POST', path: '/cabinet/landing/{slug}/purchase', tags, summary: 'Buy a tariff without an account' },
       description:
         'Begins a purchase without an account, for the buyer or as a gift, and returns the address where it is paid and the token of the purchase. It is delivered when the provider reports the payment. Accepts `Idempotency-Key`.',
-      refuses: [tariffWithoutServers, landingNotFound, rateLimited, providerUnavailable],
+      refuses: [...LANDING_PURCHASE_REFUSES, rateLimited],
       idempotent: true,
     })
     .input(fromWire(LandingPurchaseRequest))

@@ -3,18 +3,19 @@ import { tooManyRequests } from '../../core/rate-limit.ts';
 import {
   completeLinking,
   completeLinkingByState,
-  initDataInvalid,
+  LINKING_BY_STATE_REFUSES,
+  LINKING_REFUSES,
   type LinkOutcome,
   linkMessenger,
   listLinkedProviders,
+  MESSENGER_LINK_REFUSES,
   type MessengerProof,
-  messengerAlreadyLinked,
   providerAlreadyLinked,
-  providerNotLinked,
   startLinking,
+  UNLINK_REFUSES,
   unlinkProvider,
 } from '../../domain/identity/linking.ts';
-import { providerUnavailable, stateInvalid } from '../../domain/identity/oauth/sign-in-with-provider.ts';
+import { providerUnavailable } from '../../domain/identity/oauth/sign-in-with-provider.ts';
 import { INIT_DATA_EXAMPLE } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -160,7 +161,7 @@ const linkRouter = router({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/{provider}/callback', tags, summary: 'Link a provider' },
       description:
         'Links a provider to the own account. If the identity belongs to another account, nothing is linked and a merge token is returned.',
-      refuses: [stateInvalid],
+      refuses: LINKING_REFUSES,
     })
     .input(fromWire(withBody(OAuthProviderPath, LinkCallbackRequest)))
     .output(toWire(LinkCallbackResponse))
@@ -177,7 +178,7 @@ const linkRouter = router({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/messenger', tags, summary: 'Link a messenger account' },
       description:
         'Links a messenger account to the own account, by launch data, login widget or OpenID Connect token; exactly one of them is sent. If it belongs to another account, a merge token is returned.',
-      refuses: [initDataInvalid, messengerAlreadyLinked, tooManyRequests],
+      refuses: [...MESSENGER_LINK_REFUSES, tooManyRequests],
     })
     .input(LinkMessengerRequest)
     .output(toWire(LinkCallbackResponse))
@@ -193,7 +194,7 @@ const linkRouter = router({
       },
       description:
         'Links a provider in a browser that is not signed in, such as the external browser of the mini-app. The state is the credential and works once.',
-      refuses: [stateInvalid, tooManyRequests],
+      refuses: [...LINKING_BY_STATE_REFUSES, tooManyRequests],
     })
     .input(fromWire(ServerCompleteRequest))
     .output(toWire(ServerCompleteResponse))
@@ -229,7 +230,7 @@ export const accountLinkingRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/unlink/{provider}', tags, summary: 'Unlink a provider' },
       description: 'Unlinks a provider from the own account. The last way to sign in cannot be unlinked.',
-      refuses: [providerNotLinked],
+      refuses: UNLINK_REFUSES,
     })
     .input(fromWire(OAuthProviderPath))
     .output(toWire(UnlinkResponse))

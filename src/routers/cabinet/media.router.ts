@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../../core/clock.ts';
 import { refusal, rethrowUnavailable } from '../../core/errors.ts';
+import { FORM_REFUSALS } from '../../core/http/request-refusals.ts';
 import { limitOrRefuse, tooManyRequests } from '../../core/rate-limit.ts';
 import { authorizeAdmin } from '../../domain/access/effective-access.ts';
 import { identifyAdmin } from '../../domain/identity/authenticate.ts';
@@ -58,7 +59,7 @@ export const cabinetMediaRouter = router({
       openapi: { method: 'POST', path: '/cabinet/media/upload', tags, summary: 'Upload a file' },
       description:
         'Stores a private file of up to 10 MB as form data, for a ticket or, as an administrator, for broadcasts and pinned messages. The content decides what it is: images, videos, PDF, DOCX, XLSX, ZIP, GZIP and plain text are taken, with the matching `media_type`. 20 uploads in ten minutes are allowed, and so many files and megabytes altogether as `MEDIA_FILES_PER_USER` and `MEDIA_MEGABYTES_PER_USER` say; neither limits the sum for administrators. A file that nothing refers to is deleted after `MEDIA_UNUSED_DAYS` days.',
-      refuses: [fileEmpty, filesTooLarge, mediaTypeUnknown, tooManyFiles, tooManyRequests, FILE_TOO_LARGE],
+      refuses: [...FORM_REFUSALS, fileEmpty, filesTooLarge, mediaTypeUnknown, tooManyFiles, tooManyRequests, FILE_TOO_LARGE],
       wire: {
         multipart: {
           fileKey: 'file',

@@ -3,9 +3,9 @@ import { urlSafeToken } from '../../core/random.ts';
 import {
   beginOAuth,
   listOAuthProviders,
+  PROVIDER_SIGN_IN_REFUSES,
   providerUnavailable,
   signInWithProvider,
-  stateInvalid,
 } from '../../domain/identity/oauth/sign-in-with-provider.ts';
 import { isOAuthProvider, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import type { Context } from '../context.ts';
@@ -80,7 +80,7 @@ export const oauthRouter = router({
       },
       description:
         'Completes a sign-in with the code of the provider. The user is found by the id at the provider, else by an address that the provider has verified, else created. The state works once.',
-      refuses: [stateInvalid],
+      refuses: PROVIDER_SIGN_IN_REFUSES,
     })
     .input(fromWire(withBody(schemas.OAuthProviderPath, schemas.OAuthCallbackRequest)))
     .output(toWire(AuthResponse))

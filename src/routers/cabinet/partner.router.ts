@@ -7,7 +7,7 @@ import {
   readMyPartnership,
 } from '../../domain/campaigns/partner-campaigns.ts';
 import { registrantName } from '../../domain/campaigns/rules.ts';
-import { alreadyPending, applyForPartnership } from '../../domain/referrals/partners/partners.ts';
+import { alreadyPartner, alreadyPending, applyForPartnership } from '../../domain/referrals/partners/partners.ts';
 import { ApplicationFields } from '../admin/partners.schemas.ts';
 import { Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
@@ -197,7 +197,7 @@ export const partnerRouter = router({
       openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Apply to become a partner' },
       description:
         'Sends an application to become a partner. One application can be open at a time. Administrators are notified.',
-      refuses: [alreadyPending],
+      refuses: [alreadyPartner, alreadyPending],
     })
     .input(fromWire(PartnerApplicationRequest))
     .output(toWire(PartnerApplicationInfo))

@@ -6,6 +6,7 @@ import {
   countMyPolls,
   invalidOption,
   listMyPolls,
+  noQuestions,
   pollNotFound,
   questionNotFound,
   readMyPoll,
@@ -121,7 +122,7 @@ export const cabinetPollsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/polls/{response_id}/start', tags, summary: 'Start or resume a poll' },
       description: 'Begins or resumes a poll and returns the first question without answer.',
-      refuses: [alreadyCompleted, pollNotFound],
+      refuses: [alreadyCompleted, noQuestions, pollNotFound],
     })
     .input(fromWire(PollResponsePath))
     .output(toWire(PollStartResponse))

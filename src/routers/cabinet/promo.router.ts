@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { rublesOf } from '../../core/money.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
-import { CLAIM_REFUSALS } from '../../domain/promo/offers/errors.ts';
+import { CLAIM_REFUSES } from '../../domain/promo/offers/errors.ts';
 import { clearActiveDiscount, listMyOffers, readActiveDiscount, readMyGroup } from '../../domain/promo/offers/offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
 import { readLoyalty } from '../../domain/promo-groups/promo-groups.ts';
@@ -173,7 +173,7 @@ export const cabinetPromoRouter = router({
       openapi: { method: 'POST', path: '/cabinet/promo/claim', tags, summary: 'Claim an own offer' },
       description:
         'Claims an own offer: a personal discount for the next purchase, which replaces an active one, or temporary access to servers. An offer can be claimed once.',
-      refuses: [CLAIM_REFUSALS.already_claimed, CLAIM_REFUSALS.expired, CLAIM_REFUSALS.not_found],
+      refuses: [...CLAIM_REFUSES],
     })
     .input(fromWire(ClaimOfferRequest))
     .output(toWire(ClaimOfferResponse))

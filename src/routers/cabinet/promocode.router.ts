@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { rublesOf } from '../../core/money.ts';
-import { activatePromocode, deactivateMyDiscount, noDiscount } from '../../domain/promo/codes/activate-promocode.ts';
-import { ACTIVATION_REFUSALS } from '../../domain/promo/codes/errors.ts';
+import {
+  activatePromocode,
+  deactivateMyDiscount,
+  discountExpired,
+  noDiscount,
+} from '../../domain/promo/codes/activate-promocode.ts';
+import { ACTIVATION_REFUSES } from '../../domain/promo/codes/errors.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
@@ -38,7 +43,7 @@ export const promocodeRouter = router({
       openapi: { method: 'POST', path: '/cabinet/promocode/activate', tags, summary: 'Activate a promo code' },
       description:
         'Activates a promo code: money, days, a trial, a promo group or a discount, by its type. A user can use a code once, and five codes a day; repeated wrong codes are limited (429). If days are given, the panel is updated afterwards. Accepts `Idempotency-Key`.',
-      refuses: [ACTIVATION_REFUSALS.not_found, ACTIVATION_REFUSALS.used],
+      refuses: [...ACTIVATION_REFUSES],
       idempotent: true,
     })
     .input(fromWire(PromocodeActivateRequest))
@@ -64,7 +69,7 @@ export const promocodeRouter = router({
       },
       description:
         'Removes an unused discount that a promo code gave. The code counts as unused again, and the user leaves a promo group that the code gave.',
-      refuses: [noDiscount],
+      refuses: [noDiscount, discountExpired],
     })
     .output(toWire(PromocodeDeactivateResponse))
     .mutation(async ({ ctx }) => {

@@ -16,8 +16,13 @@ import {
 import { noSubscription } from '../../domain/subscriptions/errors.ts';
 import { insufficientFundsForTrafficSwitch } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
-import { noSubscriptionRefusal, purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
-import { paidSubscriptionRequired, purchaseTraffic, unlimitedTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
+import {
+  DEVICES_REFUSES,
+  noSubscriptionRefusal,
+  purchaseDevices,
+  readDevicePrice,
+} from '../../domain/subscriptions/purchase-devices.ts';
+import { PACKAGE_REFUSES, purchaseTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
 import { noSubscriptionForCart, saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
 import {
   samePackage,
@@ -189,7 +194,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' },
       description:
         'Buys a traffic package for 30 days on top of the limit. A subscription that was closed because its traffic was used up becomes active again. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [paidSubscriptionRequired, unlimitedTraffic, noSubscription, quoteChanged],
+      refuses: [...PACKAGE_REFUSES, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
@@ -224,7 +229,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' },
       description:
         'Saves the order of a traffic package, to be bought after a top-up. It replaces a saved order. Charges nothing.',
-      refuses: [noSubscriptionForCart, paidSubscriptionRequired],
+      refuses: [...PACKAGE_REFUSES, noSubscriptionForCart],
     })
     .input(TrafficPurchaseRequest)
     .output(CartSavedResponse)
@@ -268,7 +273,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/devices/purchase`, tags, summary: 'Buy devices from the balance' },
       description:
         'Buys devices for the remaining time. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [noSubscriptionRefusal, insufficientFundsForTrafficSwitch, quoteChanged],
+      refuses: [...DEVICES_REFUSES, noSubscriptionRefusal, insufficientFundsForTrafficSwitch, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -283,7 +288,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; for older clients' },
       description:
         'Buys devices for the remaining time, at the price of `POST /cabinet/subscription/devices/purchase`. For older clients; new ones use that operation. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [insufficientFundsForTrafficSwitch, noSubscription, quoteChanged],
+      refuses: [...DEVICES_REFUSES, insufficientFundsForTrafficSwitch, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -298,7 +303,7 @@ export const subscriptionAddonsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' },
       description: 'Saves an order of devices, to be bought after a top-up. It replaces a saved order. Charges nothing.',
-      refuses: [noSubscriptionForCart],
+      refuses: [...DEVICES_REFUSES, noSubscriptionForCart],
     })
     .input(DevicePurchaseRequest)
     .output(CartSavedResponse)

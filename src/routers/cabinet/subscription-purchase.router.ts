@@ -1,7 +1,8 @@
-import { activateTrial, trialHasSubscription } from '../../domain/subscriptions/activate-trial.ts';
+import { activateTrial, TRIAL_REFUSES } from '../../domain/subscriptions/activate-trial.ts';
 import { notDailyTariff, togglePause } from '../../domain/subscriptions/daily.ts';
-import { noSubscription, noTariff, tariffNotOffered } from '../../domain/subscriptions/errors.ts';
+import { dailyPriceInvalid, noSubscription, noTariff, tariffNotOffered } from '../../domain/subscriptions/errors.ts';
 import {
+  insufficientFundsForDay,
   insufficientFundsForTrial,
   insufficientFundsRefusal,
   insufficientFundsWithCart,
@@ -11,8 +12,8 @@ import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.t
 import { classicModeDisabled, previewClassic, purchaseClassic } from '../../domain/subscriptions/purchase-classic.ts';
 import { periodUnavailable, purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../domain/subscriptions/renew-subscription.ts';
-import { invalidPeriod } from '../../domain/subscriptions/rules/classic-selection.ts';
-import { noSubscriptionToSwitch, sameTariff } from '../../domain/subscriptions/rules/switch-order.ts';
+import { SELECTION_REFUSALS } from '../../domain/subscriptions/rules/classic-selection.ts';
+import { SWITCH_REFUSES } from '../../domain/subscriptions/rules/switch-order.ts';
 import { previewTariffSwitch, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { PauseAnswer } from '../subscription-answers.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
@@ -70,7 +71,7 @@ export const subscriptionPurchaseRouter = router({
       },
       description:
         'Returns what a selection of period, traffic, servers and devices costs, part by part. For classic mode. Charges nothing.',
-      refuses: [classicModeDisabled, invalidPeriod],
+      refuses: [classicModeDisabled, ...SELECTION_REFUSALS],
     })
     .input(fromWire(PurchasePreviewRequest))
     .output(toWire(ClassicPreviewResponse))
@@ -81,7 +82,7 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/purchase', tags, summary: 'Buy a selection from the balance' },
       description:
         'Buys a selection of period, traffic, servers and devices from the balance. If the balance does not suffice, the order is saved until a top-up (402). For classic mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [classicModeDisabled, invalidPeriod, quoteChanged],
+      refuses: [classicModeDisabled, ...SELECTION_REFUSALS, quoteChanged],
       idempotent: true,
     })
     .input(fromWire(PurchasePreviewRequest))
@@ -97,7 +98,7 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/trial', tags, summary: 'Start the trial' },
       description:
         'Starts the trial of the user, once per account. A price, if there is one, is charged to the balance. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [noServers, trialHasSubscription],
+      refuses: [...TRIAL_REFUSES, insufficientFundsForTrial],
       idempotent: true,
     })
     .output(toWire(SubscriptionData))
@@ -111,7 +112,7 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/pause', tags, summary: 'Pause or resume a daily subscription' },
       description:
         'Pauses a daily subscription, or resumes it. Resuming a stopped subscription charges a day immediately; otherwise nothing is charged. Accepts `Idempotency-Key`.',
-      refuses: [noTariff, notDailyTariff, noSubscription],
+      refuses: [noTariff, notDailyTariff, noSubscription, dailyPriceInvalid, insufficientFundsForDay],
       idempotent: true,
     })
     .output(toWire(PauseAnswer))
@@ -126,7 +127,7 @@ export const subscriptionPurchaseRouter = router({
         summary: 'Preview the price of a switch to another tariff',
       },
       description: 'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
-      refuses: [noSubscriptionToSwitch, tariffNotOffered],
+      refuses: SWITCH_REFUSES,
     })
     .input(fromWire(TariffPurchaseRequest))
     .output(toWire(TariffSwitchPreviewResponse))
@@ -138,7 +139,7 @@ export const subscriptionPurchaseRouter = router({
       openapi: { method: 'POST', path: '/cabinet/subscription/tariff/switch', tags, summary: 'Switch to another tariff' },
       description:
         'Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost, and connected devices are removed in the panel. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [noServers, noSubscriptionToSwitch, sameTariff, insufficientFundsRefusal, tariffNotOffered, quoteChanged],
+      refuses: [...SWITCH_REFUSES, noServers, insufficientFundsRefusal, quoteChanged],
       idempotent: true,
     })
     .input(fromWire(TariffPurchaseRequest))

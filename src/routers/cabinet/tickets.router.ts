@@ -1,6 +1,13 @@
 import { ticketNotFound, ticketsDisabled } from '../../domain/tickets/rules.ts';
 import { listMyTickets, readMyTicket } from '../../domain/tickets/tickets.ts';
-import { openTicket, postUserMessage, rateLimited, repliesBlocked } from '../../domain/tickets/write-ticket.ts';
+import {
+  openTicket,
+  postUserMessage,
+  rateLimited,
+  repliesBlocked,
+  supportBlocked,
+  ticketClosed,
+} from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { withFiles } from './signed-files.ts';
@@ -33,7 +40,7 @@ export const ticketsRouter = router({
       openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' },
       description:
         'Opens a ticket with its first message. Administrators are notified in the messenger and in the cabinet. Emits `ticket.created`.',
-      refuses: [ticketsDisabled],
+      refuses: [ticketsDisabled, supportBlocked],
     })
     .input(fromWire(TicketCreateRequest))
     .output(toWire(TicketDetailResponse))
@@ -57,7 +64,7 @@ export const ticketsRouter = router({
       openapi: { method: 'POST', path: '/cabinet/tickets/{ticket_id}/messages', tags, summary: 'Add a message to an own ticket' },
       description:
         'Adds a message to an own ticket that is not closed; an answered ticket becomes pending. Administrators are notified. Emits `ticket.message_added`. Limited to one message in two seconds.',
-      refuses: [repliesBlocked, ticketNotFound, rateLimited],
+      refuses: [repliesBlocked, ticketClosed, ticketNotFound, rateLimited],
     })
     .input(fromWire(TicketMessageInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))

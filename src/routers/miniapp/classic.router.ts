@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { camelCase } from '../../core/camel-case.ts';
 import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { invalidServers } from '../../domain/subscriptions/errors.ts';
 import { insufficientFundsWithCart } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import {
@@ -11,7 +10,7 @@ import {
   purchaseClassic,
   readClassicOptions,
 } from '../../domain/subscriptions/purchase-classic.ts';
-import { type ClassicSelection, invalidPeriod, invalidTraffic } from '../../domain/subscriptions/rules/classic-selection.ts';
+import { type ClassicSelection, SELECTION_REFUSALS } from '../../domain/subscriptions/rules/classic-selection.ts';
 import { ClassicPreviewResponse } from '../cabinet/subscription-purchase.schemas.ts';
 import { ClassicOptionsAnswer, classicOptionsAnswer } from '../purchase-options-wire.ts';
 import { GivenQuote, INIT_DATA_EXAMPLE } from '../shared.schemas.ts';
@@ -167,7 +166,7 @@ export const miniappClassicRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'Calculate the price of a selection' },
       description: 'Returns what a selection costs, part by part. For classic mode. Charges nothing.',
-      refuses: inMiniapp([classicModeDisabled]),
+      refuses: inMiniapp([classicModeDisabled, ...SELECTION_REFUSALS, validationError]),
     })
     .input(MiniAppSubscriptionPurchasePreviewRequest)
     .use(asMiniappUser())
@@ -182,15 +181,7 @@ export const miniappClassicRouter = router({
       openapi: { method: 'POST', path: ROOT, tags, summary: 'Buy a selection from the balance' },
       description:
         'Buys a selection of period, traffic, servers and devices from the balance. For classic mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: inMiniapp([
-        classicModeDisabled,
-        invalidPeriod,
-        invalidServers,
-        invalidTraffic,
-        validationError,
-        insufficientFundsWithCart,
-        quoteChanged,
-      ]),
+      refuses: inMiniapp([classicModeDisabled, ...SELECTION_REFUSALS, validationError, insufficientFundsWithCart, quoteChanged]),
       idempotent: true,
     })
     .input(MiniAppSubscriptionPurchaseRequest)

@@ -1,14 +1,9 @@
 import { z } from 'zod';
-import { topupRestricted } from '../../domain/payments/errors.ts';
 import {
-  amountOutOfLimits,
-  amountRequired,
   createMiniappPayment,
   listMiniappMethods,
+  MINIAPP_PAYMENT_REFUSES,
   type MiniappMethod,
-  methodRequired,
-  methodUnavailable,
-  methodUnknown,
 } from '../../domain/payments/miniapp/create-payment.ts';
 import { readMiniappPayments } from '../../domain/payments/miniapp/read-status.ts';
 import { INIT_DATA_EXAMPLE, Timestamp } from '../shared.schemas.ts';
@@ -170,7 +165,7 @@ export const miniappPaymentsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/create`, tags, summary: 'Start a top-up at a payment provider' },
       description:
         'Starts a top-up of the balance and returns the address where it is paid. At most 10 a minute. Accepts `Idempotency-Key`.',
-      refuses: [amountOutOfLimits, amountRequired, methodRequired, methodUnavailable, methodUnknown, topupRestricted],
+      refuses: [...MINIAPP_PAYMENT_REFUSES],
       idempotent: true,
     })
     .input(MiniAppPaymentCreateRequest)

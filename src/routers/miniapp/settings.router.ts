@@ -15,7 +15,7 @@ import {
   insufficientFundsInMiniapp,
   insufficientFundsRefusal,
 } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { trafficOfTariff, trafficUnavailable } from '../../domain/subscriptions/switch-traffic.ts';
+import { trafficFixed, trafficOfTariff, trafficUnavailable } from '../../domain/subscriptions/switch-traffic.ts';
 import { INIT_DATA_EXAMPLE, Timestamp } from '../shared.schemas.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
@@ -250,6 +250,7 @@ export const miniappSettingsRouter = router({
       refuses: inMiniapp([
         ...SUBSCRIPTION_ID_REFUSALS,
         trafficOfTariff,
+        trafficFixed,
         trafficUnavailable,
         trafficAmountRequired,
         insufficientFundsForTrafficSwitch,

@@ -1,14 +1,14 @@
 import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
-import { ACTIVATION_REFUSALS, tooManyGuesses } from '../../domain/promo/codes/errors.ts';
+import { ACTIVATION_REFUSES } from '../../domain/promo/codes/errors.ts';
 import { findPromocode } from '../../domain/promo/codes/promocodes.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
-import { CLAIM_REFUSALS } from '../../domain/promo/offers/errors.ts';
-import { activateTrial, trialHasSubscription } from '../../domain/subscriptions/activate-trial.ts';
+import { CLAIM_REFUSES } from '../../domain/promo/offers/errors.ts';
+import { activateTrial, TRIAL_REFUSES } from '../../domain/subscriptions/activate-trial.ts';
 import { noPanelUser, panelFailure } from '../../domain/subscriptions/connected-devices.ts';
 import { notDailyTariff, subscriptionRestricted, togglePause } from '../../domain/subscriptions/daily.ts';
-import { invalidPeriod, noSubscription, noTariff, outOfBounds } from '../../domain/subscriptions/errors.ts';
+import { dailyPriceInvalid, invalidPeriod, noSubscription, noTariff, outOfBounds } from '../../domain/subscriptions/errors.ts';
 import {
   paidSubscriptionRequired,
   requirePaidSubscription,
@@ -22,6 +22,7 @@ import {
   listMiniappRenewals,
   removeMiniappDevice,
   renewInMiniapp,
+  serviceUnavailable,
   topUpTraffic,
   topupLimitExceeded,
   trafficTopupDisabled,
@@ -32,7 +33,6 @@ import {
   insufficientFundsForMiniappTraffic,
   insufficientFundsForMiniappTrial,
   insufficientFundsInMiniapp,
-  noServers,
 } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import { invalidPackage, unlimitedTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
@@ -126,7 +126,7 @@ export const miniappSubscriptionRouter = router({
       openapi: { method: 'POST', path: '/miniapp/subscription/trial', tags, summary: 'Start the trial' },
       description:
         'Starts the trial of the user, once per account. A price, if there is one, is charged to the balance. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: inMiniapp([noServers, trialHasSubscription, insufficientFundsForMiniappTrial]),
+      refuses: inMiniapp([...TRIAL_REFUSES, insufficientFundsForMiniappTrial]),
       idempotent: true,
     })
     .input(MiniAppSubscriptionTrialRequest)
@@ -241,7 +241,7 @@ export const miniappSubscriptionRouter = router({
       },
       description:
         'Pauses a daily subscription, or resumes it. Resuming a stopped subscription charges a day immediately; otherwise nothing is charged. Accepts `Idempotency-Key`.',
-      refuses: inMiniapp([noTariff, notDailyTariff, insufficientFundsForDay, noSubscription]),
+      refuses: inMiniapp([noTariff, notDailyTariff, insufficientFundsForDay, noSubscription, dailyPriceInvalid]),
       idempotent: true,
     })
     .input(MiniAppDailySubscriptionToggleRequest)
@@ -253,7 +253,7 @@ export const miniappSubscriptionRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Delete a connected device' },
       description: 'Removes one connected device in the panel; it connects again with its next use.',
-      refuses: inMiniapp([invalidHwid, noSubscription, noPanelUser, panelFailure], {
+      refuses: inMiniapp([invalidHwid, serviceUnavailable, noSubscription, noPanelUser, panelFailure], {
         no_panel_user: { code: 'vpnpanel_unavailable', status: 409 },
       }),
     })
@@ -270,7 +270,7 @@ export const miniappSubscriptionRouter = router({
       openapi: { method: 'POST', path: '/miniapp/promo-codes/activate', tags, summary: 'Activate a promo code' },
       description:
         'Activates a promo code, with the rules of the cabinet. Repeated wrong codes are limited (429). Accepts `Idempotency-Key`.',
-      refuses: inMiniapp([invalid, ACTIVATION_REFUSALS.not_found, ACTIVATION_REFUSALS.used, tooManyGuesses], PROMOCODE_NAMES),
+      refuses: inMiniapp([invalid, ...ACTIVATION_REFUSES], PROMOCODE_NAMES),
       idempotent: true,
     })
     .input(MiniAppPromoCodeActivationRequest)
@@ -300,7 +300,7 @@ export const miniappSubscriptionRouter = router({
       openapi: { method: 'POST', path: '/miniapp/promo-offers/{offer_id}/claim', tags, summary: 'Claim an own promo offer' },
       description:
         'Claims an own offer: a personal discount for the next purchase, or temporary access to servers. An offer can be claimed once.',
-      refuses: inMiniapp([CLAIM_REFUSALS.not_found, CLAIM_REFUSALS.already_claimed, CLAIM_REFUSALS.expired], OFFER_NAMES),
+      refuses: inMiniapp([...CLAIM_REFUSES], OFFER_NAMES),
     })
     .input(PromoOfferClaimInput)
     .use(asMiniappUser(OFFER_NAMES))

@@ -7,7 +7,7 @@ import { subscriptionRestricted } from '../../domain/subscriptions/purchase/comp
 import { insufficientFundsRefusal, noServers } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import { periodUnavailable, purchaseTariff, tariffNotAvailable } from '../../domain/subscriptions/purchase-tariff.ts';
-import { noSubscriptionToSwitch, sameTariff, subscriptionExpired } from '../../domain/subscriptions/rules/switch-order.ts';
+import { SWITCH_REFUSES } from '../../domain/subscriptions/rules/switch-order.ts';
 import { previewTariffSwitch, type SwitchRequest, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
@@ -106,7 +106,7 @@ export const miniappTariffsRouter = router({
         summary: 'Preview the price of a switch to another tariff',
       },
       description: 'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
-      refuses: inMiniapp([noSubscriptionToSwitch], SWITCH_NAMES),
+      refuses: inMiniapp(SWITCH_REFUSES, SWITCH_NAMES),
     })
     .input(MiniAppTariffSwitchRequest)
     .use(asMiniappUser(SWITCH_NAMES))
@@ -121,10 +121,7 @@ export const miniappTariffsRouter = router({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariff/switch', tags, summary: 'Switch to another tariff' },
       description:
         'Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: inMiniapp(
-        [noSubscriptionToSwitch, sameTariff, insufficientFundsRefusal, quoteChanged, subscriptionExpired],
-        SWITCH_NAMES,
-      ),
+      refuses: inMiniapp([...SWITCH_REFUSES, insufficientFundsRefusal, quoteChanged], SWITCH_NAMES),
       idempotent: true,
     })
     .input(MiniAppTariffSwitchRequest)

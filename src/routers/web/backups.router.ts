@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fileReply } from '../../core/http/http-client.ts';
+import { FORM_REFUSALS } from '../../core/http/request-refusals.ts';
 import { isStreamedFile, type StreamedFile } from '../../core/http/uploads.ts';
 import {
   type BackupFile,
@@ -11,6 +12,7 @@ import {
 } from '../../domain/backups/backup-folder.ts';
 import { backupTaskNotFound, readTask, readTasks, requestBackup } from '../../domain/backups/backup-tasks.ts';
 import {
+  filenameRequired,
   fileTooLarge,
   fileTypeRefused,
   invalidFilename,
@@ -219,7 +221,7 @@ export const backupsRouter = router({
       openapi: { method: 'POST', path: '/backups/upload', tags, summary: 'Restore an archive that is sent' },
       description:
         'Restores an archive that is sent as form data, like `POST /backups/restore/{filename}`, and deletes it. It may have `BACKUP_UPLOAD_MAX_MB` megabytes. The call is recorded in the audit log.',
-      refuses: [fileTypeRefused, invalidFilename, fileTooLarge],
+      refuses: [...FORM_REFUSALS, filenameRequired, fileTypeRefused, invalidFilename, fileTooLarge],
       wire: { query: ['clear_existing'], multipart: { fileKey: 'file', maxBytes: NO_LIMIT, streams: true } },
       audit: { hide: ['file'] },
     })

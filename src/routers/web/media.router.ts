@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refusal } from '../../core/errors.ts';
-import { rangeNotSatisfiable, tooManyParts } from '../../core/http/request-refusals.ts';
+import { FORM_REFUSALS, rangeNotSatisfiable } from '../../core/http/request-refusals.ts';
 import {
   fileEmpty,
   fileTypeRefused,
@@ -26,7 +26,7 @@ export const mediaRouter = router({
       openapi: { method: 'POST', path: '/upload', tags, summary: 'Upload a file' },
       description:
         'Stores a file of up to 50 MB as form data and returns its id for tickets, broadcasts and pinned messages. The content decides what it is: images, videos, PDF, DOCX, XLSX, ZIP, GZIP and plain text are taken, with the matching `media_type`. Where `ADMIN_NOTIFICATIONS_CHAT_ID` or `ADMIN_IDS` names a chat, the file is shown there with the caption, and its id is that of the messenger. A file that nothing of the service refers to is deleted after `MEDIA_UNUSED_DAYS` days.',
-      refuses: [fileEmpty, fileTypeRefused, mediaTypeUnknown, tooManyParts, mediaNotStored, tooManyParts, FILE_TOO_LARGE],
+      refuses: [...FORM_REFUSALS, fileEmpty, fileTypeRefused, mediaTypeUnknown, mediaNotStored, FILE_TOO_LARGE],
       wire: {
         multipart: {
           fileKey: 'file',
@@ -51,7 +51,7 @@ export const mediaRouter = router({
       openapi: { method: 'GET', path: '/media/{file_id}', tags, summary: 'Download a file' },
       description:
         'Returns the content of a file that was uploaded, or that came with a ticket or a broadcast; every other id is unknown. Images and videos are shown in place, everything else is a download. A `Range` of bytes is answered with 206. May send requests to the messenger.',
-      refuses: [mediaNotFound, rangeNotSatisfiable, mediaUnavailable, rangeNotSatisfiable],
+      refuses: [mediaNotFound, mediaUnavailable, rangeNotSatisfiable],
       wire: { reply: 'file' },
     })
     .input(fromWire(MediaPath))

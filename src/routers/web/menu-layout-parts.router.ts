@@ -5,12 +5,14 @@ import { editLayout } from '../../domain/content/menu-layout/edit-layout.ts';
 import * as edits from '../../domain/content/menu-layout/edits.ts';
 import {
   buttonNotFound,
+  menuActionInvalid,
   menuButtonAtEdge,
   menuButtonBuiltin,
   menuButtonExists,
   menuButtonId,
   menuButtonNotPlaced,
   menuButtonsMismatch,
+  menuButtonsRepeated,
   menuButtonType,
   menuRowExists,
   menuRowsRepeated,
@@ -179,7 +181,7 @@ export const menuLayoutPartsRouter = router({
       openapi: { method: 'PATCH', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Change a button' },
       description:
         'Changes a button. Null leaves text, action and switches as they are, and clears icon, conditions, description, place and web app address. The action of a built-in button changes only together with `open_mode` `direct`.',
-      refuses: [buttonNotFound],
+      refuses: [menuActionInvalid, buttonNotFound],
     })
     .input(ButtonUpdateInput)
     .output(MenuButtonConfig)
@@ -195,7 +197,7 @@ export const menuLayoutPartsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/buttons', tags, summary: 'Add a custom button' },
       description: 'Adds a button of type `url`, `mini_app` or `callback`, at the end of a row if one is named.',
-      refuses: [menuButtonExists, menuButtonId, menuButtonType, rowNotFound],
+      refuses: [menuActionInvalid, menuButtonExists, menuButtonId, menuButtonType, rowNotFound],
     })
     .input(AddCustomButtonRequest)
     .output(MenuButtonConfig)
@@ -311,7 +313,7 @@ export const menuLayoutPartsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/rows/{row_id}/reorder-buttons', tags, summary: 'Change the order in a row' },
       description: 'Changes the order of the buttons of a row. All buttons of the row must be named once.',
-      refuses: [menuButtonsMismatch, rowNotFound],
+      refuses: [menuButtonsMismatch, menuButtonsRepeated, rowNotFound],
     })
     .input(fromWire(ReorderButtonsInput))
     .output(toWire(ReorderButtonsResponse))

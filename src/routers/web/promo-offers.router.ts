@@ -7,6 +7,7 @@ import {
   offerNotFoundWeb,
   offerOneSubscription,
   recipientNotFound,
+  subscriptionForeign,
   subscriptionNotFound,
   userMismatch,
   userRequired,
@@ -57,7 +58,15 @@ export const promoOffersRouter = router({
       openapi: { method: 'POST', path: '/promo-offers', tags, summary: 'Make an offer to one user' },
       description:
         'Makes an offer to one user. An active unclaimed offer of the same `notification_type` is overwritten. No message is sent.',
-      refuses: [effectTypeEmpty, notificationTypeEmpty, userMismatch, userRequired, subscriptionNotFound, recipientNotFound],
+      refuses: [
+        effectTypeEmpty,
+        notificationTypeEmpty,
+        userMismatch,
+        userRequired,
+        subscriptionForeign,
+        subscriptionNotFound,
+        recipientNotFound,
+      ],
     })
     .input(fromWire(PromoOfferCreateRequest))
     .output(toWire(PromoOfferResponse))

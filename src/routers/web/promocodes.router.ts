@@ -1,5 +1,5 @@
 import { userNotFound } from '../../domain/identity/errors.ts';
-import { codeTaken, limitBelowUses, promocodeNotFound, VALUE_REFUSALS } from '../../domain/promo/codes/errors.ts';
+import { CHANGE_REFUSES, CREATION_REFUSES, promocodeNotFound } from '../../domain/promo/codes/errors.ts';
 import {
   changePromocode,
   createPromocode,
@@ -41,16 +41,7 @@ export const promocodesRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/promo-codes', tags, summary: 'Create a promo code' },
       description: 'Creates a promo code. Which fields are required depends on its type.',
-      refuses: [
-        VALUE_REFUSALS.bonus,
-        VALUE_REFUSALS.code_empty,
-        VALUE_REFUSALS.days,
-        VALUE_REFUSALS.discount_hours,
-        VALUE_REFUSALS.discount_percent,
-        codeTaken,
-        VALUE_REFUSALS.validity,
-        userNotFound,
-      ],
+      refuses: [...CREATION_REFUSES, userNotFound],
     })
     .input(fromWire(PromoCodeCreateRequest))
     .output(toWire(PromoCodeResponse))
@@ -78,17 +69,7 @@ export const promocodesRouter = router({
       openapi: { method: 'PATCH', path: '/promo-codes/{promocode_id}', tags, summary: 'Change a promo code' },
       description:
         'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
-      refuses: [
-        VALUE_REFUSALS.bonus,
-        VALUE_REFUSALS.code_empty,
-        VALUE_REFUSALS.days,
-        VALUE_REFUSALS.discount_hours,
-        VALUE_REFUSALS.discount_percent,
-        codeTaken,
-        limitBelowUses,
-        VALUE_REFUSALS.validity,
-        promocodeNotFound,
-      ],
+      refuses: [...CHANGE_REFUSES],
     })
     .input(fromWire(withBody(PromocodePath, PromoCodeUpdateRequest)))
     .output(toWire(PromoCodeResponse))

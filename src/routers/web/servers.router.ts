@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { panelUnavailable, syncServersOrFail } from '../../domain/catalog/server-sync.ts';
+import { panelNotConfigured, panelUnavailable, syncServersOrFail } from '../../domain/catalog/server-sync.ts';
 import {
   listServerPage,
   listUsersOfServer,
@@ -292,7 +292,7 @@ export const serversRouter = router({
       openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' },
       description:
         'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. A panel that gives no squads changes nothing and is answered with 502 and the reason.',
-      refuses: [panelUnavailable],
+      refuses: [panelNotConfigured, panelUnavailable],
     })
     .output(toWire(ServerSyncResponse))
     .mutation(({ ctx }) => syncServersOrFail(ctx.app)),

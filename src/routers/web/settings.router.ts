@@ -1,10 +1,12 @@
-import { putSetting, resetSetting, settingBadFormat } from '../../domain/settings/change-setting.ts';
+import { putSetting, resetSetting, settingBadFormat, settingPathTaken } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
 import {
+  settingBadPlaceholder,
   settingGuarded,
   settingMaskedValue,
   settingNotAChoice,
   settingNotFound,
+  settingOutOfBounds,
   settingReadOnly,
   settingValueRequired,
   settingWrongType,
@@ -56,8 +58,11 @@ export const settingsRouter = router({
         'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence. Some settings have further effects: prices are recomputed, jobs are rescheduled. The call is recorded in the audit log.',
       refuses: [
         settingBadFormat,
+        settingBadPlaceholder,
+        settingOutOfBounds,
         settingMaskedValue,
         settingNotAChoice,
+        settingPathTaken,
         settingValueRequired,
         settingWrongType,
         settingGuarded,
@@ -76,7 +81,7 @@ export const settingsRouter = router({
       openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Reset a setting to its default' },
       description:
         'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing. The call is recorded in the audit log.',
-      refuses: [settingGuarded, settingNotFound],
+      refuses: [settingPathTaken, settingGuarded, settingReadOnly, settingNotFound],
     })
     .input(fromWire(SettingPath))
     .output(toWire(SettingDefinition))

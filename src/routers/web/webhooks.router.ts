@@ -176,7 +176,7 @@ export const webhooksRouter = router({
     })
     .input(fromWire(WebhookCreateRequest))
     .output(toWire(WebhookResponse))
-    .mutation(({ ctx, input }) => createWebhook(ctx.app, ctx.actor, input)),
+    .mutation(({ ctx, input }) => createWebhook(ctx.app, ctx.actor, { ...input, hasClientWords: ctx.hasClientWords })),
 
   stats: webProcedure
     .meta({
@@ -205,7 +205,9 @@ export const webhooksRouter = router({
     })
     .input(fromWire(WebhookUpdateInput))
     .output(toWire(WebhookResponse))
-    .mutation(({ ctx, input: { webhookId, ...changes } }) => changeWebhook(ctx.app, ctx.actor, webhookId, changes)),
+    .mutation(({ ctx, input: { webhookId, ...changes } }) =>
+      changeWebhook(ctx.app, ctx.actor, webhookId, { ...changes, hasClientWords: ctx.hasClientWords }),
+    ),
 
   delete: auditedWebProcedure('webhooks:delete')
     .meta({

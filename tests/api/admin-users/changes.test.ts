@@ -6,11 +6,13 @@ import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { aMembership, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
+const CONFIGURED = 'configured@example.com';
+
 let t: TestApp;
 let server: FastifyInstance;
 let api: ActorClient;
 beforeAll(async () => {
-  t = await testApp();
+  t = await testApp({ environment: { ADMIN_EMAILS: CONFIGURED } });
   server = await testServer(t.app);
   api = await adminClient(t.app, server, ['users:*']);
 });
@@ -67,6 +69,14 @@ describe('access', () => {
     }
     const row = await rowOf(t.app, 'SELECT status, balance_kopeks FROM users WHERE id = $1::int', [colleague.user.id]);
     expect(row).toEqual({ status: 'active', balanceKopeks: 0 });
+  });
+
+  test('spec 01 H5: nobody changes an administrator of the configuration', async () => {
+    const { id } = await aUser(t.app, { email: CONFIGURED });
+    for (const [method, path, body] of WRITES) {
+      const { status, body: answer } = await send(api, method, `/${id}${path}`, body);
+      expect([path, status, answer.detail]).toEqual([path, 403, 'Cannot act on a configured administrator']);
+    }
   });
 
   test('every write leaves an audit row with before and after', async () => {

@@ -1,12 +1,15 @@
 import { PGlite } from '@electric-sql/pglite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { embeddedVacuum } from '../../../src/core/db/open-embedded.ts';
 
 // Raw SQL of this file: its tables are in a database without the schema.
 let database: PGlite;
 beforeAll(async () => {
   database = await PGlite.create();
-  await database.exec(`CREATE TABLE updated (id int PRIMARY KEY, n int); CREATE TABLE untouched (id int);
+});
+beforeEach(async () => {
+  await database.exec(`DROP TABLE IF EXISTS updated, untouched; DROP SCHEMA IF EXISTS "Other" CASCADE;
+    CREATE TABLE updated (id int PRIMARY KEY, n int); CREATE TABLE untouched (id int);
     CREATE SCHEMA "Other"; CREATE TABLE "Other"."Filled" (id int);
     INSERT INTO updated SELECT n, 0 FROM generate_series(1, 1000) n; INSERT INTO untouched SELECT n FROM generate_series(1, 40) n`);
 });
@@ -35,6 +38,8 @@ test('the embedded database reuses the space of updated rows, as a server does b
 });
 
 test('its plans follow the present size of a table, whatever its name', async () => {
+  // What another test has left to do.
+  await embeddedVacuum(database)(signal);
   await database.exec('INSERT INTO "Other"."Filled" SELECT n FROM generate_series(1, 5000) n');
   expect(await embeddedVacuum(database)(signal)).toEqual(['"Other"."Filled"']);
   const { rows } = await database.query<{ n: number }>(`SELECT reltuples::int AS n FROM pg_class WHERE relname = 'Filled'`);

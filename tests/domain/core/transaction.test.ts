@@ -52,6 +52,7 @@ describe('inTransaction', () => {
       paymentValueKopeks: 700,
       paymentId: null,
       externalChargeId: null,
+      importedAt: null,
       appliedAt: null,
       createdAt,
     });

@@ -154,6 +154,28 @@ describe('workers', () => {
     }
   });
 
+  test('a stop waits for the poll under way, since the database is closed after it', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const sql: typeof t.database.db.sql = async (text, values) => {
+      asked.resolve();
+      await answered.promise;
+      return t.database.db.sql(text, values);
+    };
+    const job = defineJob({ name: NAME, queue, handle: async () => undefined });
+    const runner = new JobRunner({ ...t.database, db: { ...t.database.db, sql } }, t.app.log, [job]);
+    await runner.install();
+    await runner.work(t.app);
+    await asked.promise;
+    const order: string[] = [];
+    const stopped = runner.stop(60_000).then(() => order.push('stopped'));
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push('answered');
+    answered.resolve();
+    await stopped;
+    expect(order).toEqual(['answered', 'stopped']);
+  });
+
   test('are woken after the commit for the queues of a transaction, and not after a rollback', async () => {
     const woken: string[][] = [];
     const jobs = { ...t.app.jobs, wake: (queues: Iterable<string>) => void woken.push([...queues]) };

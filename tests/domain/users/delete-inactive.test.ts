@@ -89,6 +89,8 @@ describe('inactive users', () => {
     );
     await deleteInactiveUsers(app);
     expect(await statusOf(app, gifted)).toBe('deleted');
+    // Protected by the environment of this test only.
+    await setUser(app, owner, { last_activity: app.clock.now() });
   });
 
   test('spec 01 H22: a request in the cabinet keeps a user of the web', async () => {

@@ -275,3 +275,12 @@ describe('sandbox identity data', () => {
     expect(theirs.get('hash')).toMatch(/^[0-9a-f]{64}$/);
   });
 });
+
+describe('the registered webhook', () => {
+  it('is read back as it was set', async () => {
+    const { port, webhook } = await setup();
+    expect(await port.readWebhook()).toBe(`${webhook.url}/messenger-webhook`);
+    await port.setWebhook('');
+    expect(await port.readWebhook()).toBeNull();
+  });
+});

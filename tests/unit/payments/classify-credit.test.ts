@@ -33,3 +33,18 @@ test('too little that came for the credited invoice may be the first part of wha
   expect(classifyCredit(credited, report({}), false)).toBe('already_credited');
   expect(classifyCredit(credited, report({ chargeId: 'first part' }), false)).toBe('already_credited');
 });
+
+/** As an import stores it: of a guest, or one of two with the same movement. */
+const paidBefore = { ...credited, chargeId: null, transactionId: null, isPaid: true } as Payment;
+
+test('a payment of the existing product that was paid there is not credited, also without a movement', () => {
+  const paid = report({ outcome: 'paid', amountKopeks: 50_000 });
+  expect(classifyCredit(paidBefore, paid, false)).toBe('already_credited');
+  expect(classifyCredit({ ...paidBefore, isPaid: false }, paid, false)).toBe('credit');
+});
+
+test('a payment that is known by the id of its charge only is the one of this charge', () => {
+  const paid = report({ outcome: 'paid', externalId: 'order', chargeId: 'invoice' });
+  expect(classifyCredit(paidBefore, paid, false)).toBe('already_credited');
+  expect(classifyCredit(paidBefore, { ...paid, chargeId: 'another' }, false)).toBe('second_payment');
+});

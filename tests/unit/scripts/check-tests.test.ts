@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { brokenRules } from '../../../scripts/check-tests.ts';
-import { DIFFERS, filesForBothDatabases, ON_A_DATABASE, testFilesOf } from '../../../scripts/test-plan.mjs';
+import { DIFFERS, filesForBothDatabases, filesOfProcesses, ON_A_DATABASE, testFilesOf } from '../../../scripts/test-plan.mjs';
 
 // Raw SQL of this file: lines for the check, which reads this file too: what no comment explains is put together from two parts.
 describe('the style of tests', () => {
@@ -64,5 +64,12 @@ describe('the plan of the tests', () => {
       ).toBe(true);
       expect(differing).not.toContain(path);
     }
+  });
+
+  it('starts and stops the service in every run, and reaches every test of processes by some seed', () => {
+    const reached = new Set(Array.from({ length: 100 }, (_value, seed) => filesOfProcesses(String(seed))).flat());
+    expect([...reached].sort()).toEqual(testFilesOf(['tests/system/']));
+    expect(filesOfProcesses('1')).toContain('tests/system/start-stop.test.ts');
+    expect(filesOfProcesses('1')).toEqual(filesOfProcesses('1'));
   });
 });

@@ -72,6 +72,11 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
   answerCallbackQuery: async () => true,
   getChatMember,
   getChat,
+  getWebhookInfo: async ({ state }) => ({
+    url: (await state.read()).webhook?.url ?? '',
+    has_custom_certificate: false,
+    pending_update_count: 0,
+  }),
   setWebhook: async ({ state }, payload) => {
     const url = String(payload.url ?? '');
     const secret = typeof payload.secret_token === 'string' ? payload.secret_token : null;

@@ -2,7 +2,7 @@ import { refusal } from '../../../core/errors.ts';
 import { buttonOf, containsPlaceholder } from './rules.ts';
 import type { ButtonType, MenuButton, MenuDocument, MenuRow, OpenMode, Visibility } from './types.ts';
 
-const menuActionInvalid = refusal('menu_action_invalid', 400, 'Action of a <n> button must be <n>');
+export const menuActionInvalid = refusal('menu_action_invalid', 400, 'Action of a <n> button must be <n>');
 export const menuButtonType = refusal('menu_button_type', 400, "Only ('url', 'mini_app', 'callback') buttons can be added");
 export const menuButtonId = refusal('menu_button_id', 400, "Button id '__proto__' is reserved");
 export const menuButtonExists = refusal('menu_button_exists', 400, "Button with id 'connect' already exists");
@@ -16,7 +16,7 @@ export const menuButtonsMismatch = refusal(
   400,
   "Button mismatch: missing: {'happ_download'}, extra: {'x'}",
 );
-const menuButtonsRepeated = refusal('menu_buttons_repeated', 400, 'Duplicate button IDs: <n>');
+export const menuButtonsRepeated = refusal('menu_buttons_repeated', 400, 'Duplicate button IDs: <n>');
 export const menuSwapSame = refusal('menu_swap_same', 400, 'A button cannot be swapped with itself');
 
 /** Edits of the layout: pure functions from one document to the next, or a refusal. */

@@ -109,7 +109,7 @@ export async function readSpinner(db: Db, userId: number): Promise<{ balanceKope
 /** A spin with its payment and what was given; the other columns are copied from the prize. */
 type NewSpin = Omit<
   Rows['WheelSpin'],
-  'id' | 'isApplied' | 'appliedAt' | `prize${'Id' | 'Type' | 'Value' | 'ValueKopeks' | 'DisplayName'}`
+  'id' | 'isApplied' | 'appliedAt' | 'importedAt' | `prize${'Id' | 'Type' | 'Value' | 'ValueKopeks' | 'DisplayName'}`
 >;
 
 /** Adds the row at the end of the transaction, together with its events. Inside of a transaction only. */
@@ -123,6 +123,7 @@ export function addSpin(db: Db, prize: WheelPrize, spin: NewSpin): void {
     prizeDisplayName: prize.displayName,
     isApplied: true,
     appliedAt: spin.createdAt,
+    importedAt: null,
   });
 }
 

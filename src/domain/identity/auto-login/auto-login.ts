@@ -9,7 +9,9 @@ import { openSession, type SignIn } from '../sessions/sessions.ts';
 import { signAutoLoginToken, userIdOf, verifyToken } from '../sessions/sign-tokens.ts';
 
 const userUnknown = unauthorized('user_not_found', 'User not found');
-export const autoLoginTokenInvalid = unauthorized('auto_login_token_invalid', 'Invalid or expired auto-login token');
+const autoLoginTokenInvalid = unauthorized('auto_login_token_invalid', 'Invalid or expired auto-login token');
+
+export const AUTO_LOGIN_REFUSES = [autoLoginTokenInvalid, deactivated];
 
 const LIFE_MS = 72 * HOUR_MS;
 

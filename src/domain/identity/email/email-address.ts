@@ -3,9 +3,10 @@ import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { type AppError, refusal } from '../../../core/errors.ts';
-import { hashPassword } from '../../../core/password-hasher.ts';
+import { hashPassword, passwordsOverloaded } from '../../../core/password-hasher.ts';
+import { tooManyRequests } from '../../../core/rate-limit.ts';
 import { forgetSessionUser } from '../authenticate.ts';
-import { emailTaken, mailNotConfigured, userNotActive, userNotFound } from '../errors.ts';
+import { disposableEmail, emailTaken, mailNotConfigured, userNotActive, userNotFound } from '../errors.ts';
 import { findByEmail, findById } from '../repo.ts';
 import { normaliseEmail, secretHash } from '../rules.ts';
 import { closeAllSessions, openSession, type SignIn } from '../sessions/sessions.ts';
@@ -36,11 +37,13 @@ import {
   spendVerificationSecret,
 } from './repo.ts';
 
-export const emailMissing = refusal('email_missing', 400, 'No email address to change');
+const emailMissing = refusal('email_missing', 400, 'No email address to change');
 const emailSame = refusal('email_same', 400, 'New email is the same as current email');
 const emailJustVerified = refusal('email_just_verified', 409, 'Your email has just been verified. Please try again.');
 const emailCodeExpired = refusal('email_code_expired', 400, 'Verification code has expired');
 const emailCodeInvalid = refusal('email_code_invalid', 400, 'Invalid verification code');
+
+export const EMAIL_CHANGE_REFUSES = [emailMissing, emailSame, disposableEmail, emailTaken, mailNotConfigured, tooManyRequests];
 
 /** Wrong codes after which the change must be requested again (spec 01 H9). */
 const MAX_ATTEMPTS = 5;
@@ -166,6 +169,8 @@ export const noPendingChange = refusal('email_change_missing', 400, 'No pending 
 
 const takenMeanwhile = refusal('email_taken_meanwhile', 400, 'This email is already taken');
 
+export const EMAIL_CODE_REFUSES = [noPendingChange, emailCodeExpired, emailCodeInvalid, takenMeanwhile];
+
 /**
  * Adds an e-mail and a password to the caller's account. A former password becomes void, together with its sessions
  * (spec 01 H8).
@@ -204,9 +209,13 @@ export async function linkEmail(
 
 const emailToLinkVerified = refusal('email_already_verified', 400, 'You already have a verified email');
 
-export const verificationTokenInvalid = refusal('verification_token_invalid', 400, 'Invalid verification token');
+export const EMAIL_LINK_REFUSES = [disposableEmail, emailTaken, emailToLinkVerified, tooManyRequests, passwordsOverloaded];
+
+const verificationTokenInvalid = refusal('verification_token_invalid', 400, 'Invalid verification token');
 const verificationTokenExpired = refusal('verification_token_expired', 400, 'Verification token has expired');
-export const emailToVerifyMissing = refusal('email_missing', 400, 'No email address to verify');
+export const VERIFICATION_REFUSES = [verificationTokenInvalid, verificationTokenExpired, userNotActive];
+
+const emailToVerifyMissing = refusal('email_missing', 400, 'No email address to verify');
 const emailVerificationOff = refusal('email_verification_off', 400, 'Email verification is disabled');
 
 /**
@@ -250,6 +259,8 @@ export async function resendVerification(app: App, actor: UserActor): Promise<vo
 }
 
 const alreadyVerified = refusal('email_already_verified', 400, 'Email is already verified');
+
+export const RESEND_REFUSES = [emailToVerifyMissing, alreadyVerified, emailVerificationOff, mailNotConfigured, tooManyRequests];
 
 /**
  * Queues the import of a subscription that the panel may have under a newly verified address, or the update of the

@@ -2,7 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
-import { hashPassword, verifyPassword } from '../../../core/password-hasher.ts';
+import { hashPassword, isImportedHash, passwordsOverloaded, verifyPassword } from '../../../core/password-hasher.ts';
 import { clearLimit, isWithinLimit, limitOrRefuse } from '../../../core/rate-limit.ts';
 import { forgetSessionUser } from '../authenticate.ts';
 import { createUser } from '../create-account.ts';
@@ -13,11 +13,13 @@ import { closeAllSessions, openSession, type SignIn } from '../sessions/sessions
 import { requestPanelImport } from './email-address.ts';
 import { mailReset, newResetSecret } from './mail-secrets.ts';
 import { isTestEmail, isTestPassword } from './register-account.ts';
-import { findResetAccount, setResetSecret, spendResetSecret } from './repo.ts';
+import { findPasswordHash, findResetAccount, replacePasswordHash, setResetSecret, spendResetSecret } from './repo.ts';
 
-export const credentialsInvalid = unauthorized('credentials_invalid', 'Invalid email or password');
+const credentialsInvalid = unauthorized('credentials_invalid', 'Invalid email or password');
 
-export const emailNotVerified = refusal('email_not_verified', 403, 'Please verify your email first');
+const emailNotVerified = refusal('email_not_verified', 403, 'Please verify your email first');
+
+export const PASSWORD_SIGN_IN_REFUSES = [credentialsInvalid, emailAuthOff, emailNotVerified, userNotActive, passwordsOverloaded];
 
 const ATTEMPTS = 10;
 const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
@@ -44,7 +46,22 @@ export async function signInWithPassword(app: App, request: { email: string; pas
   await clearLimit(app, accountLimitKey(email));
   if (!user.emailVerified && !isTest && app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) throw emailNotVerified();
   if (user.status !== 'active') throw userNotActive();
-  return openSession(app, user.id, { passwordHash: user.passwordHash });
+  const passwordHash = await replacedHash(app, user.id, request.password, user.passwordHash);
+  return openSession(app, user.id, { passwordHash });
+}
+
+/**
+ * Replaces a hash of the existing product by one of ours (spec 07 section 6). Of two concurrent sign-ins one replaces it; the other compares
+ * the password with what is stored then, which may also be another password.
+ * @returns the hash that is stored @throws AppError 401
+ */
+async function replacedHash(app: App, userId: number, password: string, hash: string): Promise<string> {
+  if (!isImportedHash(hash)) return hash;
+  const replacement = await hashPassword(password);
+  if (await replacePasswordHash(app.db, userId, hash, replacement)) return replacement;
+  const stored = await findPasswordHash(app.db, userId);
+  if (!stored || !(await verifyPassword(password, stored))) throw credentialsInvalid();
+  return stored;
 }
 
 /** Creates the test account when its password is used for the first time. */
@@ -119,4 +136,6 @@ export async function resetPassword(app: App, request: { token: string; password
   await clearLimit(app, accountLimitKey(user.email));
 }
 
-export const resetTokenInvalid = refusal('reset_token_invalid', 400, 'Invalid reset token');
+const resetTokenInvalid = refusal('reset_token_invalid', 400, 'Invalid reset token');
+
+export const RESET_REFUSES = [resetTokenInvalid, resetTokenExpired, userNotActive, passwordsOverloaded];

@@ -2,10 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
-import { hashPassword } from '../../../core/password-hasher.ts';
+import { hashPassword, passwordsOverloaded } from '../../../core/password-hasher.ts';
 import { configAdmins } from '../../access/effective-access.ts';
 import { createUser, resolveReferrer } from '../create-account.ts';
-import { emailAuthOff, emailTaken } from '../errors.ts';
+import { disposableEmail, emailAuthOff, emailTaken } from '../errors.ts';
 import { findByEmail } from '../repo.ts';
 import { normaliseEmail, secretHash } from '../rules.ts';
 import { refuseDisposable } from './disposable-addresses.ts';
@@ -13,6 +13,8 @@ import { checkEmailAddress, mailVerification, newVerificationSecret } from './ma
 import { setVerificationSecret } from './repo.ts';
 
 const testPasswordInvalid = refusal('test_password_invalid', 400, 'Invalid test email password');
+
+export const REGISTRATION_REFUSES = [emailAuthOff, testPasswordInvalid, disposableEmail, emailTaken, passwordsOverloaded];
 
 export interface Registration {
   email: string;

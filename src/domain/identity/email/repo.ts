@@ -50,6 +50,20 @@ export async function setVerificationSecret(
   return rows.length > 0;
 }
 
+/** @returns false when the user has another hash by now */
+export async function replacePasswordHash(db: Db, userId: number, former: string, hash: string): Promise<boolean> {
+  const rows = await db.sql<{ id: number }>(
+    'UPDATE users SET password_hash = $3 WHERE id = $1::int AND password_hash = $2 RETURNING id',
+    [userId, former, hash],
+  );
+  return rows.length > 0;
+}
+
+export async function findPasswordHash(db: Db, userId: number): Promise<string | null> {
+  const [row] = await db.sql<{ passwordHash: string | null }>('SELECT password_hash FROM users WHERE id = $1::int', [userId]);
+  return row?.passwordHash ?? null;
+}
+
 /** Uses up a verification link: of two concurrent requests one gets the user. */
 export async function spendVerificationSecret(db: Db, hash: string, now: Date): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(

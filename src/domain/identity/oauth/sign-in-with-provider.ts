@@ -277,3 +277,8 @@ function idOf(text: string | undefined): number | null {
 
 export const stateInvalid = refusal('oauth_state_invalid', 400, 'Invalid or expired OAuth state');
 export const providerUnavailable = refusal('oauth_provider_unavailable', 400, 'Requested OAuth provider is not available');
+
+/** With what the exchange of a provider's code is refused. */
+export const IDENTITY_REFUSES = [providerUnavailable, oauthExchangeFailed, oauthUserInfoFailed];
+
+export const PROVIDER_SIGN_IN_REFUSES = [stateInvalid, oauthStateForLinking, userNotActive, ...IDENTITY_REFUSES];

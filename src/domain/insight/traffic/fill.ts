@@ -18,7 +18,11 @@ import {
 } from './fill-repo.ts';
 import type { TrafficRange } from './rules.ts';
 
-const trafficInProgress = refusal('traffic_in_progress', 503, 'Traffic is being read from the panel. Try again in a moment.');
+export const trafficInProgress = refusal(
+  'traffic_in_progress',
+  503,
+  'Traffic is being read from the panel. Try again in a moment.',
+);
 export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 export type { Fill };

@@ -1,19 +1,22 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { isAppError, refusal } from '../../../core/errors.ts';
+import { type DeclaredRefusal, isAppError, refusal } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
+import { tooManyRequests } from '../../../core/rate-limit.ts';
+import { idempotencyKeyInUse } from '../../ledger/run-once.ts';
+import { topupRestricted } from '../errors.ts';
 import { listPaymentMethodsFor, methodDefaults } from '../payment-methods.ts';
 import { findPayment } from '../repo.ts';
 import { createStarsInvoice } from '../stars-invoices.ts';
 import { topupBalance } from '../topup-balance.ts';
 import type { OfferedMethod, Payment } from '../types.ts';
 
-export const methodRequired = refusal('method_required', 400, 'Payment method is required');
-export const methodUnknown = refusal('method_unknown', 400, 'Unknown payment method');
-export const amountRequired = refusal('amount_required', 400, 'Amount must be positive');
+const methodRequired = refusal('method_required', 400, 'Payment method is required');
+const methodUnknown = refusal('method_unknown', 400, 'Unknown payment method');
+const amountRequired = refusal('amount_required', 400, 'Amount must be positive');
 const optionUnavailable = refusal('option_unavailable', 400, 'Selected Platega method is unavailable');
 const optionInvalid = refusal('option_invalid', 400, 'Invalid Platega payment option');
-export const amountOutOfLimits = refusal('amount_out_of_limits', 400, 'Amount exceeds maximum');
+const amountOutOfLimits = refusal('amount_out_of_limits', 400, 'Amount exceeds maximum');
 
 export interface MiniappPaymentOrder {
   method: string;
@@ -105,7 +108,25 @@ const creationFailed = refusal('payment_creation_failed', 502, 'Failed to create
 const urlMissing = refusal('payment_url_missing', 502, 'Failed to obtain payment url');
 const belowMinimum = refusal('amount_below_minimum', 400, 'Amount is below minimum');
 const aboveMaximum = refusal('amount_above_maximum', 400, 'Amount exceeds maximum');
-export const methodUnavailable = refusal('method_unavailable', 400, 'Payment method is unavailable');
+const methodUnavailable = refusal('method_unavailable', 400, 'Payment method is unavailable');
+
+/** With what the mini-app refuses to start a payment. */
+export const MINIAPP_PAYMENT_REFUSES: readonly DeclaredRefusal[] = [
+  methodRequired,
+  methodUnknown,
+  methodUnavailable,
+  amountRequired,
+  amountOutOfLimits,
+  belowMinimum,
+  aboveMaximum,
+  optionUnavailable,
+  optionInvalid,
+  topupRestricted,
+  idempotencyKeyInUse,
+  tooManyRequests,
+  creationFailed,
+  urlMissing,
+];
 
 function outside(id: string, sentence: string, limitKopeks: number) {
   const limit = NAMES_LIMITS.has(id) ? ` (${rublesOf(limitKopeks).toFixed(2)} RUB)` : '';

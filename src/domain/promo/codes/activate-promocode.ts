@@ -201,7 +201,7 @@ async function giveGroup(t: App, { promocode, userId, user }: Activation): Promi
 }
 
 const userNotFoundRefusal = refusal('user_not_found', 400, 'User not found');
-const discountExpired = refusal('discount_expired', 400, 'Discount has already expired');
+export const discountExpired = refusal('discount_expired', 400, 'Discount has already expired');
 export const noDiscount = refusal('no_discount', 400, 'No active discount promo code found');
 
 interface DeactivatedDiscount {

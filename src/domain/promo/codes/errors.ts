@@ -1,4 +1,4 @@
-import { type Refusal, refusal } from '../../../core/errors.ts';
+import { type DeclaredRefusal, type Refusal, refusal } from '../../../core/errors.ts';
 import type { ActivationRefusal, ValueRefusal } from './promocodes.ts';
 
 /** Every refusal of an activation is 400 (spec 04 section 7.2). */
@@ -36,6 +36,12 @@ export const tooManyGuesses = refusal('rate_limited', 429, 'Too many requests', 
   headers: { 'Retry-After': String(blockSeconds) },
 }));
 
+/** With what an activation refuses a user who is there. */
+export const ACTIVATION_REFUSES: readonly DeclaredRefusal[] = [
+  ...Object.values(ACTIVATION_REFUSALS).filter((refused) => refused !== ACTIVATION_REFUSALS.user_not_found),
+  tooManyGuesses,
+];
+
 export const promocodeNotFound = refusal('promocode_not_found', 404, 'Promo code not found');
 export const codeTaken = refusal('promocode_exists', 400, 'Promo code with this code already exists');
 export const limitBelowUses = refusal('promocode_limit', 400, 'max_uses cannot be less than current uses');
@@ -45,3 +51,13 @@ export const tooManyDiscounts = refusal(
   'Too many users hold a discount of this promo code for it to be renamed',
 );
 export const promoGroupUnknown = refusal('promo_group_not_found', 404, 'Promo group not found');
+
+/** With what a new code is refused. */
+export const CREATION_REFUSES: readonly DeclaredRefusal[] = [...Object.values(VALUE_REFUSALS), codeTaken];
+/** With what a change of a code is refused. */
+export const CHANGE_REFUSES: readonly DeclaredRefusal[] = [
+  ...CREATION_REFUSES,
+  limitBelowUses,
+  tooManyDiscounts,
+  promocodeNotFound,
+];

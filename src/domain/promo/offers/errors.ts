@@ -1,4 +1,4 @@
-import { refusal } from '../../../core/errors.ts';
+import { type DeclaredRefusal, refusal } from '../../../core/errors.ts';
 import { translatedRefusal } from '../../messaging/texts.ts';
 
 /** Refusals of promo offers; English sentences are literal. */
@@ -42,5 +42,8 @@ export const CLAIM_REFUSALS = {
   no_squads: refusal('offer_no_squads', 400, 'Could not determine servers for test access'),
   already_connected: refusal('offer_already_connected', 400, 'These servers are already connected'),
 };
+
+/** With what a claim is refused. */
+export const CLAIM_REFUSES: readonly DeclaredRefusal[] = Object.values(CLAIM_REFUSALS);
 
 export type ClaimRefusal = Exclude<keyof typeof CLAIM_REFUSALS, 'not_found'>;

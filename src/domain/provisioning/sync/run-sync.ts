@@ -9,6 +9,7 @@ import {
   retryPanelCall,
   type StepResult,
 } from '../long-runs/drive-run.ts';
+import { dropParkedUsers } from '../parked-panel-users.ts';
 import { isPanelError, PanelError } from '../ports.ts';
 import { applyPanel } from './apply-panel.ts';
 import { advance, type PhaseResult } from './progress.ts';
@@ -49,6 +50,7 @@ async function readList(app: App, lease: RunLease, run: SyncRun): Promise<PhaseR
       await advance(t, run, { start: 0, readAt: null, restarts: run.cursor.restarts + 1 });
       return 'more';
     }
+    await dropParkedUsers(t.db, run.id);
     await skipDuplicates(t.db, run.id, t.clock.now());
     await advance(t, run, { readAt: began, isComplete, hasUsers: listed > 0 }, { listed });
     return 'next';

@@ -3,6 +3,7 @@ import { DAY_MS, SECOND_MS } from '../../../core/clock.ts';
 import { put } from '../../../core/short-lived.ts';
 import { blankSubscriptions, disableSubscriptions } from '../../subscription-state/panel-values.ts';
 import { inParallel, type RunLease, retryPanelCall } from '../long-runs/drive-run.ts';
+import { isParkedPanelUser } from '../parked-panel-users.ts';
 import { isPanelError, type PanelUser } from '../ports.ts';
 import { advance, type PhaseResult } from './progress.ts';
 import { type AbsentAccount, type AbsentTreatment, countAbsent, listAbsent, lockStillAbsent, unlinkServers } from './repo.ts';
@@ -89,11 +90,11 @@ async function confirmAbsent(
   let refused = 0;
   const isFound = async (account: AbsentAccount): Promise<boolean> => {
     const { messengerId, verifiedEmail } = account;
-    const found =
-      (await findByHandle(app, account)) ??
-      (await retryPanelCall(() => panel.findByMessengerId(messengerId))) ??
-      (verifiedEmail === null ? null : await retryPanelCall(() => panel.findByEmail(verifiedEmail)));
-    return found !== null;
+    if ((await findByHandle(app, account)) !== null) return true;
+    // A panel user of a subscription that an import kept aside is not the one that is looked for.
+    const isTheirs = async (found: PanelUser | null) => found !== null && !(await isParkedPanelUser(app.db, found));
+    if (await isTheirs(await retryPanelCall(() => panel.findByMessengerId(messengerId)))) return true;
+    return verifiedEmail !== null && (await isTheirs(await retryPanelCall(() => panel.findByEmail(verifiedEmail))));
   };
   await inParallel(app, lease, accounts, async (account) => {
     try {

@@ -249,7 +249,7 @@ export async function readPartnerTotals(app: App) {
 }
 
 /** Refusals in the language of the user or, to an administrator, of the installation (spec 04 section 3.3, "RU"). */
-const alreadyPartner = translatedRefusal('already_partner', 400, 'partners.already_partner');
+export const alreadyPartner = translatedRefusal('already_partner', 400, 'partners.already_partner');
 export const alreadyPending = translatedRefusal('already_pending', 400, 'partners.already_pending');
 export const userMissing = translatedRefusal('user_missing', 400, 'partners.user_missing');
 /** Where the user is the subject of the request. */

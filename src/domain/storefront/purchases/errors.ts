@@ -1,5 +1,7 @@
-import { refusal } from '../../../core/errors.ts';
+import { type DeclaredRefusal, refusal } from '../../../core/errors.ts';
 import { formatPrice } from '../../../core/money.ts';
+import { idempotencyKeyInUse } from '../../ledger/run-once.ts';
+import { landingNotFound } from '../landings/landings.ts';
 
 /** Refusals of purchases without an account; the texts are the literal ones of spec 03 section 7.2. */
 export const giftsOff = refusal('landing_gifts_off', 400, 'Gift purchases are not enabled for this landing page');
@@ -46,6 +48,25 @@ export const providerAnswerInvalid = refusal(
   'Payment provider returned an invalid response',
   (cause: unknown) => ({ cause }),
 );
+
+/** With what the start of a purchase on a page is refused. */
+export const LANDING_PURCHASE_REFUSES: readonly DeclaredRefusal[] = [
+  landingNotFound,
+  giftsOff,
+  methodNotOnLanding,
+  tariffNotOnLanding,
+  tariffInactive,
+  tariffNotForGifts,
+  tariffWithoutServers,
+  periodNotOnLanding,
+  periodUnavailable,
+  priceMissing,
+  belowMinimum,
+  aboveMaximum,
+  idempotencyKeyInUse,
+  providerUnavailable,
+  providerAnswerInvalid,
+];
 
 export const purchaseNotFound = refusal('purchase_not_found', 404, 'Purchase not found');
 export const notPendingActivation = refusal('purchase_not_pending', 400, 'Purchase is not pending activation');

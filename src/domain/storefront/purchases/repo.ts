@@ -41,6 +41,7 @@ const OMITTED = {
     lastError: true,
     receiptUuid: true,
     reservesOffer: true,
+    importedAt: true,
     updatedAt: true,
   } as const),
 };

@@ -27,6 +27,7 @@ export type GuestPurchase = Omit<
   | 'receiptUuid'
   | 'updatedAt'
   | 'reservesOffer'
+  | 'importedAt'
 > & {
   order: StoredOrder;
   buyer: Contact;

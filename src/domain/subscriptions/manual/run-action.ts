@@ -134,7 +134,7 @@ function undoneCancel({ cancelEndedAutopay, cancelPausedDaily }: Subscription): 
   };
 }
 
-export const daysRequired = refusal('days_required', 400, 'Days must be a positive integer');
+const daysRequired = refusal('days_required', 400, 'Days must be a positive integer');
 
 const tariffIdRequired = refusal('tariff_id_required', 400, 'tariff_id parameter is required');
 const autopayRequired = refusal('autopay_required', 400, 'autopay_enabled parameter is required');
@@ -293,8 +293,22 @@ const setDeviceLimit: SubscriptionAction = async (_t, _subscription, { deviceLim
   return { changes: { deviceLimit }, message: `Device limit set to ${deviceLimit}` };
 };
 
-export const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
-export const unknownAction = refusal('unknown_action', 400, 'Unknown action: rename');
+const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
+const unknownAction = refusal('unknown_action', 400, 'Unknown action: rename');
+
+export const ACTION_REFUSES = [
+  unknownAction,
+  noSubscription,
+  subscriptionExists,
+  daysRequired,
+  endDateRequired,
+  tariffIdRequired,
+  autopayRequired,
+  trafficGbRequired,
+  trafficPurchaseIdRequired,
+  trafficPurchaseNotFound,
+  deviceLimitRequired,
+];
 
 const ACTIONS: ReadonlyMap<string, SubscriptionAction> = new Map([
   ['extend', extend],

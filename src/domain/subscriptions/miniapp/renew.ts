@@ -73,7 +73,7 @@ function byAppeal(a: RenewalOption, b: RenewalOption): number {
 }
 
 export const invalidHwid = refusal('invalid_hwid', 400, 'Invalid device identifier');
-const serviceUnavailable = refusal('service_unavailable', 503, 'VPN panel is not configured');
+export const serviceUnavailable = refusal('service_unavailable', 503, 'VPN panel is not configured');
 
 /**
  * Removes one of the user's own devices, in the order in which the mini-app is refused.

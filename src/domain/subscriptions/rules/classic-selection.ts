@@ -9,9 +9,10 @@ import type { PurchaseOptionsInput } from '../purchase-options.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { isPast } from './status.ts';
 
-export const invalidPeriod = refusal('invalid_period', 400, 'Invalid or missing subscription period');
-export const invalidTraffic = refusal('invalid_traffic', 400, 'Selected traffic option is not available');
+const invalidPeriod = refusal('invalid_period', 400, 'Invalid or missing subscription period');
+const invalidTraffic = refusal('invalid_traffic', 400, 'Selected traffic option is not available');
 const calculationError = refusal('calculation_error', 400, 'Invalid total amount');
+export const SELECTION_REFUSALS = [invalidPeriod, invalidTraffic, invalidServers, calculationError];
 
 /** What the buyer picked; null or empty = what the options name as default. */
 export interface ClassicSelection {

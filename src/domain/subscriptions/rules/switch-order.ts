@@ -7,8 +7,8 @@ import { dailyPriceInvalid, tariffNotOffered, tariffsModeOff } from '../errors.t
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
 
-export const noSubscriptionToSwitch = refusal('no_subscription', 400, 'No active subscription with tariff');
-export const subscriptionExpired = refusal('subscription_expired', 400, {
+const noSubscriptionToSwitch = refusal('no_subscription', 400, 'No active subscription with tariff');
+const subscriptionExpired = refusal('subscription_expired', 400, {
   code: 'subscription_expired',
   message: 'The subscription has expired. Please make a new purchase.',
   use_purchase_flow: true,
@@ -17,12 +17,24 @@ const subscriptionNotActive = refusal('subscription_not_active', 400, {
   code: 'subscription_not_active',
   message: 'The subscription is not active',
 });
-export const sameTariff = refusal('same_tariff', 400, 'Already on this tariff');
+const sameTariff = refusal('same_tariff', 400, 'Already on this tariff');
 const tariffNotAvailable = refusal('tariff_not_available', 403, 'This tariff is not available for your promo group');
 const periodUnavailable = refusal('period_unavailable', 400, {
   code: 'period_unavailable',
   message: 'The selected period is not available for this tariff',
 });
+
+export const SWITCH_REFUSES = [
+  tariffsModeOff,
+  noSubscriptionToSwitch,
+  subscriptionExpired,
+  subscriptionNotActive,
+  tariffNotOffered,
+  sameTariff,
+  tariffNotAvailable,
+  dailyPriceInvalid,
+  periodUnavailable,
+];
 
 /** A requested switch. `current` and `next` are null when there is no such tariff. */
 export interface SwitchRequest {

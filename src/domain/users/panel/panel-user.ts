@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { refusal } from '../../../core/errors.ts';
 import type { UserRecord } from '../../identity/types.ts';
 import { mayAdopt, removePanelUser } from '../../provisioning/panel-user.ts';
+import { isParkedPanelUser } from '../../provisioning/parked-panel-users.ts';
 import { isPanelError, type PanelUser } from '../../provisioning/ports.ts';
 import { pushSubscription } from '../../provisioning/push-subscription.ts';
 import type { RemovalMode } from '../../provisioning/request-provisioning.ts';
@@ -10,7 +11,7 @@ import { isLinkageValid } from '../../provisioning/rules.ts';
 /**
  * The panel's user of this account, read-only: by the stored uuid, else by messenger id, else by confirmed e-mail (spec 01 section 11).
  * Links nothing and unlinks nothing. An unconfirmed e-mail proves nothing and is not looked up, and a panel user that is linked to
- * another account is not returned, since it has that account's keys and paid time.
+ * another account is not returned, since it has that account's keys and paid time; nor is one of a subscription that an import kept aside.
  * @throws PanelError when the panel returns no usable answer
  */
 export async function lookUpPanelUser(app: App, user: UserRecord): Promise<PanelUser | null> {
@@ -21,7 +22,7 @@ export async function lookUpPanelUser(app: App, user: UserRecord): Promise<Panel
   }
   if (user.messengerId !== null) {
     const found = await panel.findByMessengerId(user.messengerId);
-    if (found !== null) return found;
+    if (found !== null && !(await isParkedPanelUser(app.db, found))) return found;
   }
   if (user.email === null || !user.emailVerified) return null;
   const found = await panel.findByEmail(user.email);

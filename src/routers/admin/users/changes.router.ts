@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { userNotFound } from '../../../domain/identity/errors.ts';
-import { TARGET_REFUSALS, targetLevel } from '../../../domain/identity/find-user.ts';
-import { subscriptionExists } from '../../../domain/subscriptions/errors.ts';
-import {
-  daysRequired,
-  noSubscription,
-  runSubscriptionAction,
-  unknownAction,
-} from '../../../domain/subscriptions/manual/run-action.ts';
+import { TARGET_REFUSALS, targetLevel, targetProtected } from '../../../domain/identity/find-user.ts';
+import { ACTION_REFUSES, runSubscriptionAction } from '../../../domain/subscriptions/manual/run-action.ts';
 import {
   changeRestrictions,
   changeUserPromoGroup,
@@ -224,7 +218,7 @@ export const userChangesRouter = router({
       },
       description:
         'Actions: create, extend, shorten, set_end_date, change_tariff, set_traffic, toggle_autopay, cancel, activate, add_traffic, remove_traffic, set_device_limit.',
-      refuses: [...TARGET_REFUSALS, daysRequired, subscriptionExists, unknownAction, noSubscription, userNotFound],
+      refuses: [...TARGET_REFUSALS, ...ACTION_REFUSES, userNotFound],
     })
     .input(fromWire(UpdateSubscriptionInput))
     .output(toWire(UpdateSubscriptionResponse))
@@ -238,7 +232,7 @@ export const userChangesRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/status', tags, summary: 'Set the status of a user' },
       description:
         'Sets the status of a user. With any other status than `active` the user is refused in the cabinet immediately. Administrators cannot change themselves or those of their own rank or above.',
-      refuses: [targetLevel, userNotFound],
+      refuses: [targetLevel, targetProtected, userNotFound],
     })
     .input(fromWire(UpdateUserStatusInput))
     .output(toWire(UpdateUserStatusResponse))
@@ -265,7 +259,7 @@ export const userChangesRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/unblock', tags, summary: 'Unblock a user' },
       description:
         'Sets the status of a user to `active` again. Administrators cannot change themselves or those of their own rank or above.',
-      refuses: [targetLevel, userNotFound],
+      refuses: [targetLevel, targetProtected, userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(UpdateUserStatusResponse))

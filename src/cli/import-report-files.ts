@@ -1,0 +1,51 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { csvLine } from '../core/csv.ts';
+import type { LostSubscription } from '../domain/import/report-import.ts';
+import type { FinishedPass } from '../domain/import/run-import.ts';
+import { openNewFile } from './command.ts';
+
+interface ReportContents {
+  pass: Pick<FinishedPass, 'runId' | 'lost'>;
+  text: string;
+  data: unknown;
+}
+
+/**
+ * Writes the report of a pass as text and as data, and the list of people who lose a subscription where there are some (spec 07 sections 1.4
+ * and 10), which only the owner of the files can read. Those of an earlier pass of that name are replaced.
+ * @returns their paths
+ */
+export async function writeReportFiles(folder: string, { pass, text, data }: ReportContents): Promise<string[]> {
+  const name = pass.runId === null ? 'dry-run' : String(pass.runId);
+  await mkdir(folder, { recursive: true });
+  const files: [file: string, content: string][] = [
+    [`import-report-${name}.txt`, `${text}\n`],
+    [`import-report-${name}.json`, `${JSON.stringify(data, null, 2)}\n`],
+  ];
+  const lost = `import-lost-subscriptions-${name}.csv`;
+  // A list of before must not stay where nobody loses anything now.
+  await rm(join(folder, lost), { force: true });
+  if (pass.lost.length > 0) files.push([lost, lostCsv(pass.lost)]);
+  const paths: string[] = [];
+  for (const [file, content] of files) {
+    const path = resolve(folder, file);
+    await rm(path, { force: true });
+    const handle = await openNewFile(path);
+    await handle.writeFile(content).finally(() => handle.close());
+    paths.push(path);
+  }
+  return paths;
+}
+
+/** As both the report and the list name it. */
+export const lostRecord = (one: LostSubscription) => ({
+  ...{ user_id: one.userId, subscription_id: one.subscriptionId, tariff_id: one.tariffId, tariff: one.tariff },
+  ...{ end_date: one.endDate, days: one.days, kopeks: one.kopeks, traffic_gb: one.trafficGb },
+  ...{ panel_user: one.panelUser, autopay: one.autopay },
+});
+
+function lostCsv(lost: readonly LostSubscription[]): string {
+  const records = lost.map(lostRecord).map((record) => ({ ...record, autopay: record.autopay ? 'yes' : 'no' }));
+  return [Object.keys(records[0]!), ...records.map((record) => Object.values(record))].map(csvLine).join('');
+}

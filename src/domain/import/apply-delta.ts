@@ -1,0 +1,274 @@
+import type { SqlRunner } from '../../core/db/db.ts';
+import { type OpenTables, openTables } from '../backups/bulk-load.ts';
+import { quote } from '../backups/row-format.ts';
+import {
+  type AppliedRun,
+  type ApplyOptions,
+  closeImport,
+  moveRun,
+  OF_THE_RUN,
+  postBalances,
+  postEntries,
+  preparedTables,
+} from './apply-import.ts';
+import { requireGoing } from './import-progress.ts';
+import { ImportRefused } from './import-source.ts';
+import { columnsOf, nextTable } from './import-step.ts';
+
+/** Schema of the rows that the pass before has prepared: what changed since is found by comparing with them. */
+export const PREVIOUS_SCHEMA = 'import_previous';
+const previousTable = (name: string) => `${PREVIOUS_SCHEMA}.${quote(name)}`;
+
+/** When something was imported, and what is drawn here for each row: no change of the source. */
+const OF_THE_PASS = new Set(['imported_at', 'recipient_token']);
+
+export interface AppliedDelta extends AppliedRun {
+  changes: Record<string, { added: number; changed: number; removed: number }>;
+}
+
+interface Pass extends ApplyOptions {
+  number: number;
+}
+
+/**
+ * Applies what changed in the source since the pass before, in the transaction of the caller (spec 07 section 9). Movements of money that are
+ * posted stay as they are: a changed amount is a movement of its own, a removed one is listed. Users who are gone become deleted ones.
+ * @throws ImportRefused `target_changed` where a row that changed in the source was changed here, too
+ */
+export async function applyDelta(sql: SqlRunner, pass: Pass): Promise<AppliedDelta> {
+  const open = await openTables(sql);
+  const prepared = await preparedTables(sql);
+  const changes: AppliedDelta['changes'] = {};
+  const tables: Record<string, number> = {};
+  for (const [table, rows] of prepared) {
+    if (OF_THE_RUN.includes(table) || table === 'import_runs') continue;
+    tables[table] = rows;
+    requireGoing(pass.watch.signal);
+    const delta = await compareTable(sql, open, table);
+    await requireUnchanged(sql, delta, pass.number);
+    changes[table] = await (table === 'transactions' ? changeTransactions(sql, delta, pass) : changeRows(sql, delta));
+  }
+  await removeRows(sql, open, changes);
+  // Balances are the source's again.
+  await postBalances(sql, {
+    owed: `SELECT * FROM (SELECT u.id, u.balance_kopeks - coalesce((SELECT sum(e.kopeks) FROM ledger_entries e WHERE e.account_id = a.id), 0)::bigint AS kopeks
+      FROM users u LEFT JOIN ledger_accounts a ON a.user_id = u.id AND a.kind = 'user_wallet'
+      WHERE u.id IN (SELECT n.id FROM ${nextTable('users')} n LEFT JOIN ${previousTable('users')} p ON p.id = n.id
+        WHERE n.balance_kopeks IS DISTINCT FROM p.balance_kopeks)) d WHERE kopeks <> 0`,
+    ...{ snapshotAt: pass.snapshotAt, suffix: `:${pass.number}`, freeIds: '0' },
+  });
+  const runId = await moveRun(sql);
+  await closeImport(sql, open, pass.lastIds);
+  return { runId, tables, changes };
+}
+
+/** One table: its rows in `import_added`, `import_changed` and `import_gone` are the keys of those that differ. */
+interface TableDelta {
+  table: string;
+  columns: readonly Column[];
+  key: readonly string[];
+}
+
+type Column = Awaited<ReturnType<typeof columnsOf>>[number];
+
+/** A row for a comparison; json is a text, which has no equality of its own. */
+function rowOf(columns: readonly Column[], alias: string): string {
+  return `ROW(${columns.map(({ name, type }) => `${alias}.${quote(name)}${type === 'json' ? '::text' : ''}`).join(', ')})`;
+}
+
+const joined = (key: readonly string[], one: string, other: string) =>
+  key.map((name) => `${one}.${quote(name)} = ${other}.${quote(name)}`).join(' AND ');
+
+async function compareTable(sql: SqlRunner, open: OpenTables, table: string): Promise<TableDelta> {
+  const key = open.tables.find(({ name }) => name === table)!.primaryKey;
+  const columns = await columnsOf(sql, 'public', table);
+  const compared = (alias: string) =>
+    rowOf(
+      columns.filter(({ name }) => !OF_THE_PASS.has(name)),
+      alias,
+    );
+  const keyOf = (alias: string) => key.map((name) => `${alias}.${quote(name)}`).join(', ');
+  for (const name of ['import_added', 'import_changed', `import_gone_${table}`]) await sql(`DROP TABLE IF EXISTS ${name}`);
+  const [next, previous] = [nextTable(table), previousTable(table)];
+  await sql(
+    `CREATE TEMP TABLE import_added ON COMMIT DROP AS SELECT ${keyOf('n')} FROM ${next} n
+     WHERE NOT EXISTS (SELECT 1 FROM ${previous} p WHERE ${joined(key, 'p', 'n')})`,
+  );
+  await sql(
+    `CREATE TEMP TABLE import_changed ON COMMIT DROP AS SELECT ${keyOf('n')} FROM ${next} n JOIN ${previous} p ON ${joined(key, 'p', 'n')}
+     WHERE ${compared('n')} IS DISTINCT FROM ${compared('p')}`,
+  );
+  await sql(
+    `CREATE TEMP TABLE import_gone_${table} ON COMMIT DROP AS SELECT ${keyOf('p')} FROM ${previous} p
+     WHERE NOT EXISTS (SELECT 1 FROM ${next} n WHERE ${joined(key, 'n', 'p')})`,
+  );
+  return { table, columns, key };
+}
+
+/**
+ * A posted movement stays as posted, whatever a pass since has found: what it and its corrections come to is what the pass before
+ * has seen.
+ */
+function isChangedHere({ table, columns }: TableDelta, pass: number): string {
+  const isChanged = `${rowOf(columns, 't')} IS DISTINCT FROM ${rowOf(columns, 'p')}`;
+  if (table !== 'transactions') return isChanged;
+  const described = (alias: string) => `ROW(${DESCRIBING.map((name) => `${alias}.${name}`).join(', ')})`;
+  return `CASE WHEN t.is_completed THEN ${postedKopeks(pass)} <> ${kopeksOf('p')} OR ${described('t')} IS DISTINCT FROM ${described('p')}
+    ELSE ${isChanged} END`;
+}
+
+/** What a movement of the source is worth. */
+const kopeksOf = (alias: string) => `(CASE WHEN ${alias}.is_completed THEN ${alias}.amount_kopeks ELSE 0 END)`;
+
+/** What a posted movement `t` of ours and its corrections come to; by the keys that the passes since the second gave them. */
+const postedKopeks = (
+  pass: number,
+) => `(t.amount_kopeks + coalesce((SELECT sum(r.amount_kopeks) FROM generate_series(2, ${pass}) made
+  JOIN public.transactions r ON r.payment_method = 'import' AND r.external_id = 'correction:' || t.id || ':' || made), 0)::bigint)`;
+
+/** A row that the delta would change is here as the pass before has left it. */
+async function requireUnchanged(sql: SqlRunner, delta: TableDelta, pass: number): Promise<void> {
+  const { table, key } = delta;
+  const [conflict] = await sql<{ rows: number }>(
+    `SELECT count(*) AS rows FROM (SELECT * FROM import_changed UNION ALL SELECT * FROM import_gone_${table}) c
+     JOIN ${previousTable(table)} p ON ${joined(key, 'p', 'c')} LEFT JOIN public.${quote(table)} t ON ${joined(key, 't', 'c')}
+     WHERE ${isChangedHere(delta, pass)}`,
+  );
+  const [taken] = await sql<{ rows: number }>(
+    `SELECT count(*) AS rows FROM import_added a JOIN public.${quote(table)} t ON ${joined(key, 't', 'a')}`,
+  );
+  const rows = conflict!.rows + taken!.rows;
+  if (rows > 0)
+    throw new ImportRefused(
+      'target_changed',
+      `${rows} rows of ${table} were changed here since the last pass. Between the passes the service must not run; import again into a new, empty database.`,
+      { details: { table, rows } },
+    );
+}
+
+async function changeRows(sql: SqlRunner, { table, columns, key }: TableDelta): Promise<AppliedDelta['changes'][string]> {
+  const names = columns.map(({ name }) => name);
+  const list = names.map(quote).join(', ');
+  const changing = names.filter((name) => !key.includes(name) && !OF_THE_PASS.has(name));
+  const [added] = await sql<{ rows: number }>(
+    `WITH made AS (INSERT INTO public.${quote(table)} (${list}) OVERRIDING SYSTEM VALUE
+       SELECT ${names.map((name) => `n.${quote(name)}`).join(', ')} FROM ${nextTable(table)} n JOIN import_added a ON ${joined(key, 'a', 'n')} RETURNING 1)
+     SELECT count(*) AS rows FROM made`,
+  );
+  if (changing.length === 0) return { added: added!.rows, changed: 0, removed: 0 };
+  const [changed] = await sql<{ rows: number }>(
+    `WITH made AS (UPDATE public.${quote(table)} t SET ${changing.map((name) => `${quote(name)} = n.${quote(name)}`).join(', ')}
+       FROM ${nextTable(table)} n JOIN import_changed c ON ${joined(key, 'c', 'n')} WHERE ${joined(key, 't', 'n')} RETURNING 1)
+     SELECT count(*) AS rows FROM made`,
+  );
+  return { added: added!.rows, changed: changed!.rows, removed: 0 };
+}
+
+/** Columns of a posted movement that are no money. */
+const DESCRIBING = ['description', 'receipt_uuid', 'receipt_created_at'];
+
+async function changeTransactions(sql: SqlRunner, delta: TableDelta, { number }: Pass): Promise<AppliedDelta['changes'][string]> {
+  const next = nextTable('transactions');
+  const [counted] = await sql<{ added: number; changed: number }>(
+    'SELECT (SELECT count(*) FROM import_added) AS added, (SELECT count(*) FROM import_changed) AS changed',
+  );
+  // One that was not posted here may change in everything; posted ones in what is no money.
+  await sql(
+    `CREATE TEMP TABLE import_posting ON COMMIT DROP AS SELECT n.id FROM ${next} n WHERE n.is_completed AND (n.id IN (SELECT id FROM import_added)
+       OR n.id IN (SELECT c.id FROM import_changed c JOIN public.transactions t ON t.id = c.id WHERE NOT t.is_completed))`,
+  );
+  await sql(
+    `CREATE TEMP TABLE import_correction ON COMMIT DROP AS
+     SELECT * FROM (SELECT n.id, n.user_id, n.type, ${kopeksOf('n')} - ${postedKopeks(number)} AS kopeks,
+         (SELECT a.key FROM public.ledger_entries e JOIN public.ledger_accounts a ON a.id = e.account_id
+          WHERE e.transaction_id = t.id AND a.key <> 'import:history' LIMIT 1) AS contra_key
+       FROM import_changed c JOIN ${next} n ON n.id = c.id JOIN public.transactions t ON t.id = c.id WHERE t.is_completed) d
+     WHERE kopeks <> 0`,
+  );
+  await sql(
+    `UPDATE public.transactions t SET ${DESCRIBING.map((name) => `${name} = n.${name}`).join(', ')}
+     FROM import_changed c JOIN ${next} n ON n.id = c.id WHERE t.id = n.id AND t.is_completed`,
+  );
+  await sql('DELETE FROM import_changed c USING public.transactions t WHERE t.id = c.id AND t.is_completed');
+  await changeRows(sql, delta);
+  await list(
+    sql,
+    'transaction_changed',
+    'transactions',
+    "SELECT id::text AS subject, jsonb_build_object('kopeks', kopeks) AS detail FROM import_correction",
+  );
+  await list(
+    sql,
+    'transaction_vanished',
+    'transactions',
+    'SELECT id::text AS subject, NULL::jsonb AS detail FROM import_gone_transactions',
+  );
+  await sql(
+    `INSERT INTO public.transactions (id, user_id, type, amount_kopeks, payment_method, external_id, is_completed, is_internal, completed_at, created_at, imported_at)
+     SELECT h.highest + row_number() OVER (ORDER BY c.id), c.user_id, c.type, c.kopeks, 'import', 'correction:' || c.id || ':${number}', true, true, r.snapshot_at, r.snapshot_at, r.snapshot_at
+     FROM import_correction c CROSS JOIN (SELECT greatest((SELECT max(id) FROM public.transactions), (SELECT max(id) FROM ${next})) AS highest) h
+     CROSS JOIN (SELECT snapshot_at FROM ${nextTable('import_runs')}) r`,
+  );
+  await sql(
+    `INSERT INTO ledger_accounts (kind, key) SELECT DISTINCT contra_kind, contra_key FROM ${next} WHERE id IN (SELECT id FROM import_posting) ON CONFLICT (key) DO NOTHING`,
+  );
+  await postEntries(
+    sql,
+    `SELECT n.id, 'import:history' AS account, n.contra_key AS contra, n.amount_kopeks AS kopeks, coalesce(n.completed_at, n.created_at) AS posted_at
+     FROM ${next} n WHERE n.id IN (SELECT id FROM import_posting)
+     UNION ALL SELECT t.id, 'import:history', c.contra_key, c.kopeks, t.created_at FROM import_correction c
+       JOIN public.transactions t ON t.payment_method = 'import' AND t.external_id = 'correction:' || c.id || ':${number}'`,
+  );
+  return { added: counted!.added, changed: counted!.changed, removed: 0 };
+}
+
+async function list(sql: SqlRunner, code: string, table: string, query: string): Promise<void> {
+  await sql(
+    `INSERT INTO ${nextTable('import_issues')} (run_id, code, source_table, subject, detail) SELECT 0, '${code}', '${table}', subject, detail FROM (${query}) q`,
+  );
+}
+
+/** What vanished from the source: users become deleted ones, rows on which nothing depends are removed, all others are listed. */
+async function removeRows(sql: SqlRunner, open: OpenTables, changes: AppliedDelta['changes']): Promise<void> {
+  await sql("UPDATE public.users SET status = 'deleted' WHERE id IN (SELECT id FROM import_gone_users)");
+  await list(sql, 'user_vanished', 'users', 'SELECT id::text AS subject, NULL::jsonb AS detail FROM import_gone_users');
+  const left = Object.keys(changes).filter((table) => table !== 'users' && table !== 'transactions');
+  const references = referencesOf(open);
+  // Children before their parents: a round removes what nothing refers to any more.
+  for (let isDone = false; !isDone; ) {
+    isDone = true;
+    for (const table of left) {
+      const { primaryKey: key } = open.tables.find(({ name }) => name === table)!;
+      const dependents = references.filter(({ parent }) => parent === table);
+      const isFree = dependents.map(
+        ({ child, column, key: id }) =>
+          `NOT EXISTS (SELECT 1 FROM public.${quote(child)} d WHERE d.${quote(column)} = t.${quote(id)})`,
+      );
+      const [removed] = await sql<{ rows: number }>(
+        `WITH gone AS (DELETE FROM public.${quote(table)} t USING import_gone_${table} g WHERE ${[joined(key, 'g', 't'), ...isFree].join(' AND ')} RETURNING 1)
+         SELECT count(*) AS rows FROM gone`,
+      );
+      if (removed!.rows === 0) continue;
+      changes[table]!.removed += removed!.rows;
+      isDone = false;
+    }
+  }
+  for (const table of left) {
+    const { primaryKey: key } = open.tables.find(({ name }) => name === table)!;
+    const subject = key.map((name) => `t.${quote(name)}::text`).join(` || ':' || `);
+    await list(
+      sql,
+      'row_vanished',
+      table,
+      `SELECT ${subject} AS subject, NULL::jsonb AS detail FROM public.${quote(table)} t JOIN import_gone_${table} g ON ${joined(key, 'g', 't')}`,
+    );
+  }
+}
+
+/** Single columns that refer to a column of another table. */
+function referencesOf({ foreignKeys }: OpenTables): { child: string; column: string; parent: string; key: string }[] {
+  return foreignKeys.flatMap(({ table, definition }) => {
+    const found = /^FOREIGN KEY \("?(\w+)"?\) REFERENCES (?:public\.)?"?(\w+)"?\("?(\w+)"?\)/.exec(definition);
+    return found ? [{ child: table.replace(/^public\.|"/g, ''), column: found[1]!, parent: found[2]!, key: found[3]! }] : [];
+  });
+}

@@ -1,0 +1,84 @@
+import type { App } from '../../core/app.ts';
+import type { SqlRunner } from '../../core/db/db.ts';
+import { type Deviation, deviationOf } from './deviations.ts';
+import { nextTable } from './import-step.ts';
+import type { ImportResult } from './run-import.ts';
+
+/** Rows of a code that a report names; `import_issues` has all of them. */
+const NAMED = 1_000;
+
+export interface ImportReport {
+  runId: number;
+  pass: number;
+  sourceKind: string;
+  sourceRevision: string;
+  snapshotAt: Date;
+  startedAt: Date;
+  finishedAt: Date;
+  result: ImportResult;
+  deviations: ReportedDeviation[];
+}
+
+export interface ReportedDeviation extends Deviation {
+  code: string;
+  count: number;
+  /** Table and id in the source, with what the report adds; the first thousand. */
+  rows: { table: string; id: string; detail: unknown }[];
+}
+
+/**
+ * The report of a pass (spec 07 section 10): what became of each table, and every deviation with the rows that have it. Ids only: no e-mail,
+ * no secret.
+ * @param pass null = the last one
+ * @returns null when there is no such pass
+ */
+export async function readReport({ db }: Pick<App, 'db'>, pass: number | null): Promise<ImportReport | null> {
+  const [run] = await db.sql<Omit<ImportReport, 'deviations' | 'result'> & { report: ImportResult }>(
+    `SELECT id AS run_id, pass, source_kind, source_revision, snapshot_at, started_at, finished_at, report FROM import_runs
+     WHERE $1::int IS NULL OR pass = $1::int ORDER BY pass DESC LIMIT 1`,
+    [pass],
+  );
+  if (!run) return null;
+  const { report: result, ...head } = run;
+  return { ...head, result, deviations: await readDeviations(db.sql, 'import_issues', run.runId) };
+}
+
+/**
+ * Deviations of a pass, by code.
+ * @param issues the table that has them, as SQL names it: the prepared rows have no run yet
+ */
+export async function readDeviations(sql: SqlRunner, issues: string, runId = 0): Promise<ReportedDeviation[]> {
+  const found = await sql<{ code: string; count: number; rows: ReportedDeviation['rows'] }>(
+    `SELECT code, count(*) AS count, jsonb_agg(jsonb_build_object('table', source_table, 'id', subject, 'detail', detail) ORDER BY id) FILTER (WHERE place <= ${NAMED}) AS rows
+     FROM (SELECT *, row_number() OVER (PARTITION BY code ORDER BY id) AS place FROM ${issues} WHERE run_id = $1::int) i GROUP BY code ORDER BY code`,
+    [runId],
+  );
+  return found.map((row) => ({ ...row, ...deviationOf(row.code) }));
+}
+
+/** A live subscription that was kept aside because its owner has a later one (spec 07 section 1.4). */
+export interface LostSubscription {
+  userId: number;
+  subscriptionId: number;
+  tariffId: number | null;
+  tariff: string | null;
+  endDate: string;
+  days: number;
+  /** What the time costs in its tariff; null where nothing says a price. */
+  kopeks: number | null;
+  /** Bought and not run out. */
+  trafficGb: number;
+  /** Number or UUID at the panel. */
+  panelUser: string | null;
+  autopay: boolean;
+}
+
+/** All of them, of the prepared rows: they are what the operator pays days or balance by. */
+export async function readLost(sql: SqlRunner): Promise<LostSubscription[]> {
+  return sql<LostSubscription>(
+    `SELECT (detail ->> 'user_id')::bigint AS user_id, subject::bigint AS subscription_id, (detail ->> 'tariff_id')::bigint AS tariff_id,
+       detail ->> 'tariff' AS tariff, detail ->> 'end_date' AS end_date, (detail ->> 'days')::bigint AS days, (detail ->> 'kopeks')::bigint AS kopeks,
+       (detail ->> 'traffic_gb')::bigint AS traffic_gb, detail ->> 'panel_user' AS panel_user, (detail ->> 'autopay')::boolean AS autopay
+     FROM ${nextTable('import_issues')} WHERE code = 'subscription_parked' ORDER BY 1, 2`,
+  );
+}

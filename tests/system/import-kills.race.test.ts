@@ -1,0 +1,76 @@
+/** Spec 07 I3: an import as a process that is killed again and again ends as one that was not, and the service is empty until then. */
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeSource, SOURCE_TIME } from '../support/import-sources.ts';
+import { runCommand } from '../support/run-cli.ts';
+import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
+
+const KILLS = 20;
+/** The last line of the progress: behind it everything is one transaction. */
+const MOVING = 'moving the rows into the service';
+
+describe.skipIf(!serverUrl)('an import (left out without a server: TEST_DATABASE_URL)', () => {
+  test(`killed ${KILLS} times, while it loads, prepares and moves`, async () => {
+    const source = await emptyDatabaseOnServer();
+    onTestFinished(() => source.drop());
+    await makeSource(source.url, ['--users', '300', '--now', SOURCE_TIME.toISOString()]);
+    const [whole, killed] = [await aTarget(), await aTarget()];
+    const steps: string[] = [];
+    await whole.importFrom(source.url, (line) => {
+      // Lines that say every few seconds how far it is come or not.
+      if (!line.startsWith('…')) steps.push(line);
+      return false;
+    });
+    // A line is written before what it names: killed there, the process has begun it at most.
+    const loaded = steps.findIndex((line) => !/^\S+: \d+ rows$/.test(line));
+    const places = [steps[2]!, steps[loaded - 1]!, ...steps.slice(loaded)];
+    let kills = 0;
+    for (const [at, place] of places.entries()) {
+      // On a busy machine the process before may have gone further than its line: what it has done is not said again.
+      const { code } = await killed.importFrom(source.url, (line) => places.indexOf(line) >= at);
+      expect([place, code]).toEqual([place, null]);
+      expect([place, await killed.users()]).toEqual([place, 0]);
+      kills += 1;
+    }
+    for (; kills < KILLS; kills += 1) {
+      // In the transaction that moves the rows, a little later each time.
+      const wait = (kills - places.length) * 200;
+      const { code } = await killed.importFrom(source.url, (line) => line === MOVING, wait);
+      if (code === 0) break;
+      expect(await killed.users()).toBe(0);
+    }
+    await killed.importFrom(source.url);
+    expect(await killed.contents()).toEqual(await whole.contents());
+    const verified = await killed.cli('verify', source.url);
+    expect(JSON.parse(verified.out)).toMatchObject({ equal: true, differing: 0 });
+  });
+});
+
+/** An empty database with the commands of an import into it. */
+async function aTarget() {
+  const database = await emptyDatabaseOnServer();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  onTestFinished(async () => {
+    await client.end();
+    await database.drop();
+  });
+  const cli = (command: string, source: string, options = {}) =>
+    runCommand(['import', command, source, '--json'], { DATABASE_URL: database.url, ADMIN_EMAILS: '' }, options);
+  const value = async (text: string) => (await client.query<{ value: unknown }>(text)).rows[0]!.value;
+  const digest = (row: string, table: string) => `(SELECT md5(string_agg((${row})::text, ',' ORDER BY id)) FROM ${table} r)`;
+  return {
+    cli,
+    importFrom: (source: string, killAt: (line: string) => boolean = () => false, wait = 0) =>
+      cli('run', source, { killAt, wait }),
+    users: async () => Number(await value('SELECT count(*) AS value FROM users')),
+    // Codes that were drawn, and the times of the runs, are those of each; a user without a time of creation has that of the run.
+    contents: () =>
+      value(
+        `SELECT jsonb_build_object('users', ${digest("to_jsonb(r) - 'referral_code'", `(SELECT * FROM users WHERE NOT EXISTS (SELECT 1 FROM import_issues WHERE code = 'created_at_null' AND subject = users.id::text))`)},
+           'transactions', ${digest("to_jsonb(r) - ARRAY['imported_at', 'created_at', 'completed_at']", 'transactions')},
+           'payments', ${digest("to_jsonb(r) - 'imported_at'", 'payments')}, 'entries', (SELECT count(*) || ' ' || sum(abs(kopeks)) FROM ledger_entries),
+           'issues', (SELECT md5(string_agg(code || ' ' || subject, ',' ORDER BY code, subject)) FROM import_issues)) AS value`,
+      ),
+  };
+}
