@@ -114,7 +114,10 @@ describe.skipIf(!serverUrl)('the command of an import (left out without a server
       return /^… loading \w+: \d+ rows, \d+ of about \d+ in all, \d+ rows\/s, \d+ (s|min) left, until [\d:]{8} UTC$/.test(line);
     };
     const { code } = await run('run', source.url, [...CHOICES, '--throttle', '5'], { killAt, signal: 'SIGTERM' });
-    expect([code, lines.at(-1)]).toEqual([3, 'Stopping before the next rows or step …']);
+    const stopping = lines.indexOf('Stopping before the next rows or step …');
+    // The table that was being read may have been at its end.
+    const ended = lines.slice(stopping + 1).filter((line) => /^\w+: \d+ rows$/.test(line));
+    expect([code, stopping > 0, ended.length <= 1]).toEqual([3, true, true]);
   });
 
   test('whose source is lost while it is read has exit code 3', async () => {

@@ -25,11 +25,11 @@ interface ImportOptions {
   providerSubscriptions: 'refuse' | 'leave';
   /** A balance below zero becomes 0 and is listed, or the import is refused. */
   negative: 'list' | 'refuse';
-  /** Rows a second at most while the source is read; null = as fast as it goes. */
-  throttle: number | null;
 }
 
 export interface RunOptions extends ImportOptions, ImportWatch {
+  /** Rows a second at most while the source is read; null = as fast as it goes. */
+  throttle: number | null;
   /** The whole transformation with its report; nothing reaches the tables of the service. */
   isDryRun: boolean;
   /** A first pass must have been made; otherwise it is the first, or the next one. */
@@ -243,8 +243,8 @@ async function requirePossible(sql: SqlRunner, earlier: LastPass | null, options
     );
 }
 
-const storedOptions = ({ withLogs, subscriptions, providerSubscriptions, negative, throttle }: ImportOptions): string =>
-  JSON.stringify({ withLogs, subscriptions, providerSubscriptions, negative, throttle });
+const storedOptions = ({ withLogs, subscriptions, providerSubscriptions, negative }: ImportOptions): string =>
+  JSON.stringify({ withLogs, subscriptions, providerSubscriptions, negative });
 
 /** What has to be chosen is refused before anything is loaded. Older revisions can hold none of it. */
 async function requireChoices(source: ImportSource, revision: number, options: ImportOptions): Promise<void> {
