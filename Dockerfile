@@ -48,7 +48,7 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
     CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Takes SHUTDOWN_DRAIN_MS + SHUTDOWN_TIMEOUT_MS at most: give `docker stop` more than its 10 s.
 STOPSIGNAL SIGTERM
-CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=30", "dist/server.js"]
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=80", "dist/server.js"]
 
 FROM production AS development
 ENV NODE_ENV=development
