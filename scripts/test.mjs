@@ -114,7 +114,7 @@ process.exit(failed.length > 0 ? 1 : 0);
 
 /** Everything, where it is the only database or everything was asked for; else what differs, and a sample. */
 async function embeddedRound(options) {
-  // A worker with this database in its memory has up to 1.6 GiB: not three beside those of another round.
+  // Three share two processors well, but not beside those of another round.
   const env = { TEST_DATABASE_URL: '', SERVICE_WORKERS: isWhole ? '3' : '2', ...recorded };
   if (!serverUrl)
     return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env, options);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
@@ -118,12 +119,16 @@ function newName(): string {
   return `subscription_test_${process.env[RUN] ?? process.pid}_${process.pid}_${process.hrtime.bigint()}`;
 }
 
-/** Begins a run. @returns a function that drops the databases that it leaves on the server */
+/** Begins a run. @returns a function that drops the databases that it leaves on the server or, embedded, in folders */
 export function beginRun(): () => Promise<void> {
   process.env[RUN] ??= String(process.pid);
   const prefix = `subscription_test_${process.env[RUN]}_`;
   return async () => {
-    if (!serverUrl) return;
+    if (!serverUrl) {
+      const left = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix));
+      for (const name of left) await rm(join(tmpdir(), name), { recursive: true, force: true });
+      return;
+    }
     const admin = new pg.Client({ connectionString: serverUrl });
     await admin.connect();
     try {
@@ -152,8 +157,14 @@ export async function freshDatabase(options: { poolSize?: number; copyOf?: strin
   const key = await templateKey();
   if (!serverUrl) {
     const file = await readFile(join(cacheFolder, `${key}.tar`));
-    const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]), limits: TEST_LIMITS });
-    return { ...database, db: abandonable(database.db), url: null, drop: () => database.close() };
+    // In a folder: files of a database in memory, and their log, make a worker larger with each test.
+    const dataDir = join(tmpdir(), newName());
+    const database = await openEmbedded({ dataDir, migrationsFolder, loadDataDir: new Blob([file]), limits: TEST_LIMITS });
+    const drop = async () => {
+      await database.close();
+      await rm(dataDir, { recursive: true, force: true });
+    };
+    return { ...database, db: abandonable(database.db), url: null, drop };
   }
   const name = newName();
   const template = options.copyOf ? nameIn(options.copyOf) : `subscription_test_template_${key}`;

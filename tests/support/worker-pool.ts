@@ -5,8 +5,6 @@ import { ForksPoolWorker, type PoolOptions, type WorkerRequest } from 'vitest/no
 const MB = 1024 * 1024;
 /** A worker above this ends after its file, and the next file starts another one: what the files of a worker leave adds up to gigabytes. */
 const MAX_MEMORY_BYTES = 900 * MB;
-/** The embedded database alone takes 850 MB: its program, compiled, and its files, which are in memory. */
-const MAX_MEMORY_WITH_DATABASE_BYTES = 1_600 * MB;
 
 /** What the types of the test runner leave out. */
 interface Forked {
@@ -46,7 +44,7 @@ class RestartedWorker extends ForksPoolWorker {
 
   /** Asked after each file. */
   canReuse(): boolean {
-    return residentBytes(this.#pid) < (this.env.TEST_DATABASE_URL ? MAX_MEMORY_BYTES : MAX_MEMORY_WITH_DATABASE_BYTES);
+    return residentBytes(this.#pid) < MAX_MEMORY_BYTES;
   }
 
   get #pid(): number | undefined {
