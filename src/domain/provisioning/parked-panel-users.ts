@@ -68,7 +68,7 @@ export function listImportedLinks(
      WHERE u.vpnpanel_uuid IS NOT NULL AND u.id <> $1::int AND s.status IN ('active', 'trial', 'limited')
        AND u.created_at <= (SELECT max(snapshot_at) FROM import_runs) AND NOT EXISTS (SELECT 1 FROM import_issues i
          WHERE i.code = 'subscription_unprovisioned' AND i.subject = s.id::text)
-     ORDER BY s.end_date DESC, s.user_id LIMIT $2::int`,
+     ORDER BY s.end_date DESC, s.user_id DESC LIMIT $2::int`,
     [exceptUserId, limit],
   );
 }
