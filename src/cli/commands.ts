@@ -14,6 +14,7 @@ import { importLeftoversCommand } from './import-leftovers-command.ts';
 import { importCheckPanelCommand, importExportCommand, importReportCommand } from './import-review-commands.ts';
 import { importCheckCommand, importDeltaCommand, importRunCommand } from './import-run-commands.ts';
 import { ledgerCheckCommand, ledgerReportCommand } from './ledger-commands.ts';
+import { setWebhookCommand } from './messenger-command.ts';
 import { migrateCommand } from './migrate-command.ts';
 import {
   exportWithdrawalsCommand,
@@ -52,6 +53,7 @@ export const commands: readonly Command[] = [
   restoreBackupCommand,
   drillCommand,
   moveCommand,
+  setWebhookCommand,
   importCheckCommand,
   importRunCommand,
   importDeltaCommand,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { checkPanelLinks, type PanelLinkCheck } from '../domain/import/check-panel-links.ts';
 import { type ImportReport, type ReportedDeviation, readReport } from '../domain/import/report-import.ts';
 import { exportSince, readSwitchOver } from '../domain/import/switch-over.ts';
+import { recordImportSeen } from '../domain/provisioning/panel-user.ts';
 import { isPanelError } from '../domain/provisioning/ports.ts';
 import { alignColumns, type Command, CommandError, type CommandResult, EXIT, openNewFile, wholeNumber } from './command.ts';
 import { fatesData, fatesTable } from './import-commands.ts';
@@ -63,16 +64,21 @@ const SHOWN = 20;
 /** `import check-panel`: whether the panel knows the imported users (spec 07 section 9). */
 export const importCheckPanelCommand: Command = {
   name: 'import check-panel',
-  parameters: '[--all]',
+  parameters: '[--all] [--create-unknown]',
   summary: 'Look imported users up at the panel, reading only: whether it knows them, with the same link and end.',
-  details:
+  details: [
     'A sample of 200 live users, or all of them with --all. Exit code 1 when the service would not find their panel users.',
-  options: { all: { type: 'boolean' } },
+    '',
+    '--create-unknown    the panel users are lost: the service creates them anew, though the panel knows nobody of the import',
+  ].join('\n'),
+  options: { all: { type: 'boolean' }, 'create-unknown': { type: 'boolean' } },
   words: [0, 0],
   run: (call) =>
     withApp(call, async (app) => {
       try {
-        return panelAnswer(await checkPanelLinks(app, call.options.all === true));
+        const check = await checkPanelLinks(app, call.options.all === true);
+        if (call.options['create-unknown'] === true) await recordImportSeen(app);
+        return panelAnswer(check);
       } catch (error) {
         if (!isPanelError(error)) throw error;
         throw new CommandError(`The panel cannot be asked: ${error.message}.`, { cause: error });

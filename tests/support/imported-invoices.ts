@@ -1,7 +1,12 @@
 /** Providers that know the invoices of an imported database, as the existing product had made them there. */
 import { createHash, createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { FakeCallback, FakeShop, SandboxInvoice } from '../../packages/sandbox/src/payments/invoice.ts';
+import {
+  applyAction,
+  type FakeCallback,
+  type FakeShop,
+  type SandboxInvoice,
+} from '../../packages/sandbox/src/payments/invoice.ts';
 import { FAKE_WIRES } from '../../packages/sandbox/src/payments/wires/all-wires.ts';
 import { callbackRoute, registerCallbackRoutes } from '../../src/composition/callback-routes.ts';
 import { createHttpServer } from '../../src/composition/http-server.ts';
@@ -76,7 +81,12 @@ export async function invoicesOf(
   const providerOf = (method: string): FakeShop => ({
     ...{ secret: secrets.paymentSecret, now: () => clock.now(), payUrl: () => 'https://pay.example.com/' },
     create: () => Promise.reject(new Error('nobody makes an invoice')),
-    act: () => Promise.reject(new Error('nobody changes an invoice')),
+    act: async (id, action, refundKopeks, key) => {
+      const invoice = known.find((one) => one.wire === method && one.id === id)!;
+      const reversal = { id: crypto.randomUUID(), ...(key === undefined ? {} : { key }) };
+      const change = { now: clock.now(), reversal, ...(refundKopeks === undefined ? {} : { refundKopeks }) };
+      return applyAction(invoice, action, change) ? invoice : null;
+    },
     find: async (matches) => known.find((invoice) => invoice.wire === method && matches(invoice)),
   });
   servers.payments.intercept((request, method) => FAKE_WIRES.get(method)!.answer(request, providerOf(method)));

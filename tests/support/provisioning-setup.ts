@@ -34,7 +34,9 @@ export async function withPanel(options: PanelTestOptions = {}): Promise<Provisi
 export async function startAppWithPanel(options: PanelTestOptions = {}): Promise<ProvisioningTest> {
   const t = await testApp(options);
   // What the last panel of this worker did says nothing about the new one.
-  await t.app.db.sql("DELETE FROM service_state WHERE key = 'panel:outage' OR key LIKE 'panel:stale_external_squad:%'");
+  await t.app.db.sql(
+    "DELETE FROM service_state WHERE key IN ('panel:outage', 'panel:import_seen') OR key LIKE 'panel:stale_external_squad:%'",
+  );
   const panel = await startSandboxPanel({
     state: createMemoryStore(),
     clock: t.clock,

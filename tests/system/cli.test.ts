@@ -58,6 +58,7 @@ describe('calling it', () => {
       'backup check',
       'backup restore',
       'db move',
+      'messenger set-webhook',
       'import check',
       'import run',
       'import delta',

@@ -8,6 +8,7 @@ import { readLedgerHealth } from '../../domain/ledger/check-ledger.ts';
 import { readLastOutage } from '../../domain/payments/heartbeat.ts';
 import { readOpenCases } from '../../domain/payments/resolve-case.ts';
 import { type OutageReason, readOutage } from '../../domain/provisioning/panel-access.ts';
+import { IMPORT_UNSEEN } from '../../domain/provisioning/panel-user.ts';
 import { listStaleExternalSquads } from '../../domain/provisioning/push-subscription.ts';
 import { readReceiptHealth } from '../../domain/receipts/receipt-queue.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -115,6 +116,10 @@ export async function checkPaymentCases({ db }: Database): Promise<Finding> {
 export async function checkProvisioning({ db }: Database): Promise<Finding[]> {
   const outage = await readOutage({ db });
   const stale = await listStaleExternalSquads(db);
+  const [unseen] = await db.sql<{ count: number }>(
+    `SELECT count(*)::int AS count FROM subscriptions WHERE provision_state = 'failed' AND provision_error = $1`,
+    [IMPORT_UNSEEN],
+  );
   const names = stale.map(({ tariffId, tariffName, squadUuid }) => `tariff ${tariffId} "${tariffName}": ${squadUuid}`);
   return [
     outage === null
@@ -127,8 +132,14 @@ export async function checkProvisioning({ db }: Database): Promise<Finding[]> {
           `missing at the panel: ${names.join(', ')}`,
           'Choose another external squad in the tariff, or none.',
         ),
+    ...(unseen!.count === 0
+      ? []
+      : [problem('imported people', `${unseen!.count} pushes wait: the panel knows nobody of the import`, UNSEEN_NEXT)]),
   ];
 }
+
+const UNSEEN_NEXT =
+  'Set VPNPANEL_API_URL and VPNPANEL_API_KEY to the panel of the former bot. Where its users are lost: npm run cli -- import check-panel --create-unknown';
 
 const OUTAGES: Record<OutageReason, string> = {
   refused_key: 'the panel refuses the key; pushes wait',

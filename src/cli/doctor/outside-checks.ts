@@ -7,7 +7,7 @@ import { MessengerError } from '../../domain/messaging/ports.ts';
 import { smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 import { methodDefaults } from '../../domain/payments/payment-methods.ts';
 import { isPanelError } from '../../domain/provisioning/ports.ts';
-import { barePath } from '../../domain/settings/change-setting.ts';
+import { bareAddress, messengerWebhookOf } from '../messenger-command.ts';
 import { type Finding, ok, problem, type SaleFacts, warning } from './finding.ts';
 
 export interface OutsideFacts {
@@ -32,7 +32,7 @@ export async function checkOutside(facts: OutsideFacts): Promise<Finding[]> {
   const [panel, messenger, webhook, mail] = await Promise.all([
     checkRealPanel(facts),
     checkMessenger(facts),
-    facts.isImported ? checkMessengerWebhook(facts) : [],
+    facts.isImported || facts.settings.get('WEBHOOK_URL') ? checkMessengerWebhook(facts) : [],
     checkMail(facts),
   ]);
   const credentials = facts.fakes.includes('payments') ? [] : checkCredentials(facts.ports, systemClock.now());
@@ -88,13 +88,12 @@ export async function checkMessenger({ env, settings, ports, fakes }: MessengerF
 }
 
 /**
- * Whether the messenger sends updates to this service after an import, and not to the bot that it replaces: payments in Stars would go there (spec 07,
- * hazard I39). A messenger that does not answer is what `checkMessenger` finds.
+ * Whether the messenger sends updates to this service, and after an import not to the bot that it replaces: payments in Stars would go there (spec
+ * 07, hazard I39). A messenger that does not answer is what `checkMessenger` finds.
  */
 export async function checkMessengerWebhook({ settings, ports, fakes }: MessengerFacts): Promise<Finding[]> {
   if (fakes.includes('messenger') || !ports.messenger.isConfigured()) return [];
-  const base = settings.get('WEBHOOK_URL');
-  const wanted = base ? bareAddress(base) + barePath(settings.get('WEBHOOK_PATH')) : null;
+  const wanted = messengerWebhookOf(settings);
   let registered: string | null;
   try {
     registered = await ports.messenger.readWebhook();
@@ -109,11 +108,9 @@ export async function checkMessengerWebhook({ settings, ports, fakes }: Messenge
   }
   if (registered !== null && bareAddress(registered) === wanted) return [ok(check, 'leads to this service')];
   const detail = registered === null ? 'none is registered' : `leads to ${hostOf(registered)}, not to WEBHOOK_URL`;
-  const next = `Stop the old bot, so that it does not register its address again, and register ${wanted} (docs/moving-in.md).`;
+  const next = `Stop every other program with this bot, and register ${wanted}: npm run cli -- messenger set-webhook`;
   return [warning(check, detail, next)];
 }
-
-const bareAddress = (url: string): string => url.replace(/\/+$/, '');
 
 /** Without the path, which may hold a secret of the old bot. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'another address');

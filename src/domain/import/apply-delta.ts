@@ -79,6 +79,10 @@ function rowOf(columns: readonly Column[], alias: string): string {
 const joined = (key: readonly string[], one: string, other: string) =>
   key.map((name) => `${one}.${quote(name)} = ${other}.${quote(name)}`).join(' AND ');
 
+/** The key of a row in the report. */
+const reportKeyOf = (key: readonly string[], alias: string) =>
+  key.map((name) => `${alias}.${quote(name)}::text`).join(` || ':' || `);
+
 async function compareTable(sql: SqlRunner, open: OpenTables, table: string): Promise<TableDelta> {
   const key = open.tables.find(({ name }) => name === table)!.primaryKey;
   const columns = await columnsOf(sql, 'public', table);
@@ -97,6 +101,12 @@ async function compareTable(sql: SqlRunner, open: OpenTables, table: string): Pr
   await sql(
     `CREATE TEMP TABLE import_changed ON COMMIT DROP AS SELECT ${keyOf('n')} FROM ${next} n JOIN ${previous} p ON ${joined(key, 'p', 'n')}
      WHERE ${compared('n')} IS DISTINCT FROM ${compared('p')}`,
+  );
+  // Still here after a pass that had missed it in the source: it is back, and taken over like a row that has changed.
+  await sql(
+    `WITH back AS (DELETE FROM import_added a USING public.${quote(table)} t WHERE ${joined(key, 't', 'a')} AND ${reportKeyOf(key, 'a')} IN (
+       SELECT subject FROM import_issues WHERE source_table = '${table}' AND code IN ('user_vanished', 'transaction_vanished', 'row_vanished')) RETURNING a.*)
+     INSERT INTO import_changed SELECT * FROM back`,
   );
   await sql(
     `CREATE TEMP TABLE import_gone_${table} ON COMMIT DROP AS SELECT ${keyOf('p')} FROM ${previous} p
@@ -255,12 +265,11 @@ async function removeRows(sql: SqlRunner, open: OpenTables, changes: AppliedDelt
   }
   for (const table of left) {
     const { primaryKey: key } = open.tables.find(({ name }) => name === table)!;
-    const subject = key.map((name) => `t.${quote(name)}::text`).join(` || ':' || `);
     await list(
       sql,
       'row_vanished',
       table,
-      `SELECT ${subject} AS subject, NULL::jsonb AS detail FROM public.${quote(table)} t JOIN import_gone_${table} g ON ${joined(key, 'g', 't')}`,
+      `SELECT ${reportKeyOf(key, 't')} AS subject, NULL::jsonb AS detail FROM public.${quote(table)} t JOIN import_gone_${table} g ON ${joined(key, 'g', 't')}`,
     );
   }
 }

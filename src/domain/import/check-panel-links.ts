@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { inParallel } from '../provisioning/long-runs/drive-run.ts';
 import { listParkedPanelUsers } from '../provisioning/parked-panel-users.ts';
 import type { PanelGeneration, PanelUser } from '../provisioning/ports.ts';
 
@@ -6,8 +7,6 @@ import type { PanelGeneration, PanelUser } from '../provisioning/ports.ts';
 const SAMPLE = 200;
 /** With more unknown ones among a sample the links are those of another panel: the service must not start. */
 const UNKNOWN_SHARE = 0.1;
-/** Calls under way at once. */
-const LANES = 4;
 
 interface Linked {
   userId: number;
@@ -43,10 +42,8 @@ const IS_LIVE = "s.status IN ('active', 'trial', 'limited') AND s.end_date > $1:
  * @param all every live user instead of a sample
  * @throws PanelError when the panel does not answer
  */
-export async function checkPanelLinks(
-  { db, ports, clock }: Pick<App, 'db' | 'ports' | 'clock'>,
-  all: boolean,
-): Promise<PanelLinkCheck> {
+export async function checkPanelLinks(app: App, all: boolean): Promise<PanelLinkCheck> {
+  const { db, ports, clock } = app;
   const panel = await ports.panel.readGeneration();
   const now = clock.now();
   const [counted] = await db.sql<{ numbers: number; linked: number; withoutLink: number }>(
@@ -73,11 +70,7 @@ export async function checkPanelLinks(
     parked,
     isRight: true,
   };
-  const left = sample.values();
-  const lane = async () => {
-    for (const one of left) compare(one, await ports.panel.findByUuid(one.uuid), check);
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await inParallel(app, null, sample, async (one) => compare(one, await ports.panel.findByUuid(one.uuid), check));
   const fits = links === null || links === panel;
   return { ...check, isRight: fits && check.unknown.length <= sample.length * UNKNOWN_SHARE };
 }

@@ -1,12 +1,11 @@
 import { SUPERADMIN_LEVEL, SYSTEM_ROLES } from '../access/permissions.ts';
-import { joined, wordOf } from './import-row-rules.ts';
+import { isCutEnd, joined, wordOf } from './import-row-rules.ts';
 import {
   applyRule,
   cutTime,
   type ImportContext,
   type ImportStep,
   literal,
-  nextTable,
   parkOrphans,
   sourceTable,
   sqlTime,
@@ -81,16 +80,11 @@ async function repairAssignments(context: ImportContext): Promise<void> {
     ...{ code: 'role_not_granted', table: 'user_roles', set: 'is_active = false' },
     detail: `jsonb_build_object('user_id', f.user_id, 'role', f.name, 'reason', f.reason)`,
     find: `SELECT * FROM (SELECT a.id, a.user_id, r.name, CASE WHEN r.level >= ${SUPERADMIN_LEVEL} THEN 'superadmin' WHEN ${wordOf('u.status')} = 'deleted' THEN 'deleted user'
-        WHEN ${isCutEnd('user_roles', 'a.id')} THEN 'expired' END AS reason
+        WHEN ${isCutEnd('a', 'user_roles', 'expires_at')} THEN 'expired' END AS reason
       FROM ${ASSIGNMENTS} a JOIN ${ROLES} r ON r.id = a.role_id JOIN ${sourceTable('users')} u ON u.id = a.user_id WHERE coalesce(a.is_active, true)) f
       WHERE reason IS NOT NULL`,
   });
 }
-
-/** Whether the end of a row was before the first year that is kept: it is NULL now, which means for ever (spec 07 section 3, Times). */
-const isCutEnd = (table: string, id: string) =>
-  `EXISTS (SELECT 1 FROM ${nextTable('import_issues')} i WHERE i.source_table = '${table}' AND i.code = 'date_out_of_range'
-    AND i.detail ->> 'column' = 'expires_at' AND i.subject = ${id}::text)`;
 
 async function repairPolicies(context: ImportContext): Promise<void> {
   // A policy without a role is one for everybody: it must not become that by a role that is gone.
@@ -131,7 +125,7 @@ async function makeRoleRows(context: ImportContext): Promise<void> {
 async function importTokens(context: ImportContext): Promise<void> {
   await applyRule(context, {
     ...{ code: 'token_expired', table: 'web_api_tokens', set: 'is_active = false' },
-    find: `SELECT id FROM ${TOKENS} t WHERE expires_at IS NULL AND coalesce(is_active, true) AND ${isCutEnd('web_api_tokens', 't.id')}`,
+    find: `SELECT id FROM ${TOKENS} t WHERE coalesce(is_active, true) AND ${isCutEnd('t', 'web_api_tokens', 'expires_at')}`,
   });
   await applyRule(context, {
     ...{ code: 'token_unusable', table: 'web_api_tokens', isParked: true },

@@ -1,4 +1,13 @@
-import { assignIds, clearMissingLinks, isIdOf, listMissingTimes, parkRepeated, wordList, wordOf } from './import-row-rules.ts';
+import {
+  assignIds,
+  clearMissingLinks,
+  isCutEnd,
+  isIdOf,
+  listMissingTimes,
+  parkRepeated,
+  wordList,
+  wordOf,
+} from './import-row-rules.ts';
 import {
   applyRule,
   cutTime,
@@ -55,6 +64,10 @@ async function repairPromocodes(context: ImportContext): Promise<void> {
     set: `is_active = false, type = CASE WHEN s.type IN ${KNOWN_TYPES} THEN s.type ELSE 'balance' END`,
     parks: `jsonb_build_object('id', s.id, 'type', s.type, 'is_active', s.is_active, 'balance_bonus_kopeks', s.balance_bonus_kopeks,
       'subscription_days', s.subscription_days, 'traffic_gb', s.traffic_gb, 'tariff_id', s.tariff_id)`,
+  });
+  await applyRule(context, {
+    ...{ code: 'promocode_expired', table, set: 'is_active = false' },
+    find: `SELECT id FROM ${CODES} c WHERE coalesce(is_active, true) AND ${isCutEnd('c', table, 'valid_until')}`,
   });
   await applyRule(context, {
     ...{ code: 'promocode_bounds', table },

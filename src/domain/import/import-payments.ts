@@ -95,11 +95,13 @@ const PROVIDER_TABLES: readonly ProviderTable[] = [
     ...{ open: ['pending', 'inprogress'], placed: ['correlation_id', 'platega_transaction_id', 'redirect_url'] },
   },
   {
-    ...{ method: 'cloudpayments', orderId: 's.invoice_id', externalId: 's.transaction_id_cp::text', paymentUrl: 's.payment_url' },
+    ...{ method: 'cloudpayments', orderId: 's.invoice_id', paymentUrl: 's.payment_url' },
+    // A charge, which an attempt that was declined has too: the next attempt at an open order has another one.
+    externalId: 'CASE WHEN s.is_paid OR s.transaction_id IS NOT NULL THEN s.transaction_id_cp::text END',
     ...{
       open: ['pending', 'authorized'],
       expiresAt: 'NULL::timestamptz',
-      placed: ['invoice_id', 'transaction_id_cp', 'payment_url', 'token'],
+      placed: ['invoice_id', 'payment_url', 'token'],
     },
   },
   ...(['freekassa', 'kassa_ai', 'riopay'] as const).map((method) => ({
@@ -269,9 +271,10 @@ async function makeRows({ sql, firstSnapshotAt }: ImportContext): Promise<void> 
   const now = sqlTime(firstSnapshotAt);
   const created = `coalesce(p.created_at, p.paid_at, ${now})`;
   await sql(
-    `INSERT INTO ${nextTable('payments')} (id, method, user_id, order_id, external_id, amount_kopeks, currency, description, status, outcome, is_paid, paid_at,
+    `INSERT INTO ${nextTable('payments')} (id, method, user_id, order_id, external_id, charge_id, amount_kopeks, currency, description, status, outcome, is_paid, paid_at,
        expires_at, payment_url, option, purpose, metadata, callback_payload, transaction_id, created_at, updated_at, imported_at)
-     SELECT k.target_id, p.method, p.user_id, p.order_id, p.external_id, p.amount_kopeks, left(p.currency, 16), p.description, left(coalesce(p.status, ''), 40),
+     SELECT k.target_id, p.method, p.user_id, p.order_id, p.external_id,
+       CASE WHEN p.method = 'cloudpayments' AND p.is_paid THEN p.external_id END, p.amount_kopeks, left(p.currency, 16), p.description, left(coalesce(p.status, ''), 40),
        CASE WHEN p.is_paid THEN 'paid' WHEN p.outcome IS NOT NULL THEN p.outcome WHEN ${word} = 'amount_mismatch' THEN 'amount_mismatch'
          WHEN ${word} IN ${REFUNDED} THEN 'refunded' WHEN ${word} = 'expired' THEN 'expired' WHEN p.is_open THEN 'pending' ELSE 'failed' END,
        p.is_paid, ${cutTime(`CASE WHEN p.is_paid THEN coalesce(p.paid_at, p.updated_at, ${created}) END`)}, ${cutTime('p.expires_at')}, p.payment_url, left(p.option, 40), p.purpose,

@@ -1,6 +1,6 @@
 import type { Random } from '../../core/random.ts';
 import { newReferralCode } from '../identity/rules.ts';
-import { parkOrphanPairs } from './import-row-rules.ts';
+import { isCutEnd, parkOrphanPairs } from './import-row-rules.ts';
 import {
   applyRule,
   type ImportContext,
@@ -40,6 +40,11 @@ async function repairStates(context: ImportContext): Promise<void> {
       find: `SELECT id, ${column} AS percent FROM ${USERS} WHERE ${column} NOT BETWEEN 0 AND 100`,
       set: `${column} = least(greatest(s.${column}, 0), 100)`,
     });
+  await applyRule(context, {
+    ...{ code: 'promo_offer_expired', table: 'users', set: 'promo_offer_discount_percent = 0' },
+    parks: `jsonb_build_object('promo_offer_discount_percent', s.promo_offer_discount_percent)`,
+    find: `SELECT id FROM ${USERS} u WHERE promo_offer_discount_percent > 0 AND ${isCutEnd('u', 'users', 'promo_offer_discount_expires_at')}`,
+  });
   await applyRule(context, {
     ...{ code: 'password_hash_unknown', table: 'users', set: 'password_hash = NULL' },
     find: `SELECT id FROM ${USERS} WHERE password_hash !~ '^\\$2[aby]\\$\\d\\d\\$[./A-Za-z0-9]{53}$'`,

@@ -58,6 +58,11 @@ export async function listMissingTimes(context: ImportContext, table: string, co
   });
 }
 
+/** Whether the end of a row `alias` was before the first year that is kept: it is NULL now, which means for ever (spec 07 section 3, Times). */
+export const isCutEnd = (alias: string, table: string, column: string): string =>
+  `(${alias}.${column} IS NULL AND EXISTS (SELECT 1 FROM ${nextTable('import_issues')} i WHERE i.source_table = '${table}'
+    AND i.code = 'date_out_of_range' AND i.detail ->> 'column' = '${column}' AND i.subject = ${alias}.id::text))`;
+
 /** A word of an enumeration as it is compared: without blanks around it, in lower case. Empty is no word. */
 export const wordOf = (column: string): string => `nullif(lower(trim(${column})), '')`;
 

@@ -144,7 +144,9 @@ async function repairStates(context: ImportContext): Promise<void> {
   });
   await applyRule(context, {
     ...{ ...rule, code: 'subscription_expired_early' },
-    find: `SELECT id, user_id FROM ${ROWS} WHERE status = 'expired' AND end_date > ${now}`,
+    find: `SELECT id, user_id, ${cutTime('end_date')} AS end_date FROM ${ROWS} WHERE status = 'expired' AND end_date > ${now}`,
+    // No job starts it again as long as it has this end (STAYS_EXPIRED of src/domain/subscriptions/repo.ts).
+    detail: `jsonb_build_object('user_id', f.user_id, 'end_date', f.end_date)`,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { inParallel } from '../provisioning/long-runs/drive-run.ts';
 import { findLinked } from '../provisioning/panel-user.ts';
 import { isParkedPanelUser, listParkedPanelUsers, type ParkedPanelUser } from '../provisioning/parked-panel-users.ts';
 import type { PanelUser, PanelUserStatus } from '../provisioning/ports.ts';
@@ -9,9 +10,6 @@ export interface PanelLeftover extends ParkedPanelUser {
   status: PanelUserStatus | 'absent';
 }
 
-/** Calls under way at once. */
-const LANES = 4;
-
 /**
  * Panel users of subscriptions that an import kept aside (spec 07 section 1.4), which go on until their end.
  * @param ids of the subscriptions in the source; null = all
@@ -20,11 +18,9 @@ const LANES = 4;
 export async function listPanelLeftovers(app: App, ids: readonly number[] | null = null): Promise<PanelLeftover[]> {
   const parked = (await listParkedPanelUsers(app.db)).filter(({ subscriptionId }) => ids?.includes(subscriptionId) ?? true);
   const statuses = new Map<number, PanelLeftover['status']>();
-  const left = parked.values();
-  const lane = async () => {
-    for (const one of left) statuses.set(one.subscriptionId, (await findLeftover(app, one))?.status ?? 'absent');
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await inParallel(app, null, parked, async (one) => {
+    statuses.set(one.subscriptionId, (await findLeftover(app, one))?.status ?? 'absent');
+  });
   return parked.map((one) => ({ ...one, status: statuses.get(one.subscriptionId)! }));
 }
 

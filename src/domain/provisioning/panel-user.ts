@@ -1,11 +1,12 @@
 import type { App } from '../../core/app.ts';
 import { addMs, DAY_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { readState, writeState } from '../../core/service-state.ts';
 import { peek, put } from '../../core/short-lived.ts';
 import { clearPanelLink } from '../subscription-state/panel-values.ts';
 import { enforceStatus } from './panel-access.ts';
-import { findImportOrigin, isParkedPanelUser } from './parked-panel-users.ts';
-import { isPanelError, type PanelUser } from './ports.ts';
+import { findImportOrigin, isParkedPanelUser, listImportedLinks } from './parked-panel-users.ts';
+import { isPanelError, PanelError, type PanelUser } from './ports.ts';
 import {
   findLinkedUser,
   findSubscriptionOfPanelUser,
@@ -32,7 +33,6 @@ export interface FoundPanelUser {
  */
 export async function findPanelUser(app: App, target: PushTarget): Promise<FoundPanelUser | null> {
   const { user: owner, vpnpanelShortUuid } = target;
-  const { panel } = app.ports;
   let isAbsent = false;
   if (owner.vpnpanelUuid !== null) {
     const linked = await findLinked(app, owner.vpnpanelUuid, vpnpanelShortUuid);
@@ -44,6 +44,8 @@ export async function findPanelUser(app: App, target: PushTarget): Promise<Found
   const origin = await findImportOrigin(app.db, owner.id);
   const byLink = origin !== null && vpnpanelShortUuid ? await findByLink(app, owner, vpnpanelShortUuid) : null;
   if (byLink !== null) return { user: byLink, isAdopted: false };
+  const byIdentity = await findByIdentity(app, target, origin);
+  if (byIdentity === null && origin !== null && owner.vpnpanelUuid !== null) await requireImportSeen(app, owner.id);
   if (owner.vpnpanelUuid !== null) {
     const { id, vpnpanelUuid: panelUuid } = owner;
     await inTransaction(app, async (t) => {
@@ -52,6 +54,16 @@ export async function findPanelUser(app: App, target: PushTarget): Promise<Found
     });
     app.log.warn({ userId: id, isAbsent }, 'provisioning: the stored panel user is absent or of another messenger id; unlinked');
   }
+  return byIdentity && { user: byIdentity, isAdopted: true };
+}
+
+/** By messenger id, else by confirmed e-mail. */
+async function findByIdentity(
+  app: App,
+  { user: owner, vpnpanelShortUuid }: PushTarget,
+  origin: 'single' | 'several' | null,
+): Promise<PanelUser | null> {
+  const { panel } = app.ports;
   if (origin === 'several' && vpnpanelShortUuid) {
     // The only exact key where a person may have several panel users: another one found by messenger id could be of another subscription.
     app.log.warn({ userId: owner.id }, 'provisioning: the panel does not know the link of an imported subscription');
@@ -65,9 +77,38 @@ export async function findPanelUser(app: App, target: PushTarget): Promise<Found
   if (email !== null) searches.push({ best: () => findByEmail(app, email), all: () => panel.listByEmail(email) });
   for (const search of searches) {
     const found = await findAdoptable(app, owner, search, origin === 'several');
-    if (found !== null) return { user: found, isAdopted: true };
+    if (found !== null) return found;
   }
   return null;
+}
+
+/** Others of an import who are looked up where the panel does not know one of them. */
+const PROBED = 10;
+const SEEN_KEY = 'panel:import_seen';
+
+/** As `provision_error` has it. */
+export const IMPORT_UNSEEN =
+  'VPN panel: it knows nobody of the import, so that nobody was created there a second time. Set VPNPANEL_API_URL to the panel of the former bot; see import check-panel';
+
+/**
+ * Whether the panel knows, or ever knew, anybody of the import; else it is another panel, or of another version, and the first pushes would
+ * create everybody again (spec 07, hazard I44).
+ * @throws PanelError `rejected`; the reconciler tries again
+ */
+async function requireImportSeen(app: App, userId: number): Promise<void> {
+  if ((await readState(app.db, SEEN_KEY)) !== null) return;
+  for (const { uuid, shortUuid, messengerId } of await listImportedLinks(app.db, userId, PROBED)) {
+    const linked = await findLinked(app, uuid, shortUuid);
+    // Another panel may have somebody else of this number.
+    const isTheirs = linked && (linked.shortUuid === shortUuid || (messengerId !== null && linked.messengerId === messengerId));
+    if (isTheirs || (shortUuid && (await app.ports.panel.findByShortUuid(shortUuid)))) return recordImportSeen(app);
+  }
+  throw new PanelError('rejected', IMPORT_UNSEEN);
+}
+
+/** From now on people of the import whom the panel does not know are created there. */
+export function recordImportSeen({ db }: Pick<App, 'db'>): Promise<void> {
+  return writeState(db, SEEN_KEY, {});
 }
 
 /** A look-up that may find several panel users: the preferred one of them, and all. */

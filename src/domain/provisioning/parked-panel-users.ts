@@ -57,6 +57,22 @@ export async function findImportOrigin(db: Db, userId: number): Promise<'single'
   return row!.revision >= SEVERAL_SINCE ? 'several' : 'single';
 }
 
+/** Links of other live people as an import has found them, those that end last first. One who had none may have a panel user that was created here. */
+export function listImportedLinks(
+  db: Db,
+  exceptUserId: number,
+  limit: number,
+): Promise<{ uuid: string; shortUuid: string | null; messengerId: number | null }[]> {
+  return db.sql(
+    `SELECT u.vpnpanel_uuid AS uuid, s.vpnpanel_short_uuid AS short_uuid, u.messenger_id FROM subscriptions s JOIN users u ON u.id = s.user_id
+     WHERE u.vpnpanel_uuid IS NOT NULL AND u.id <> $1::int AND s.status IN ('active', 'trial', 'limited')
+       AND u.created_at <= (SELECT max(snapshot_at) FROM import_runs) AND NOT EXISTS (SELECT 1 FROM import_issues i
+         WHERE i.code = 'subscription_unprovisioned' AND i.subject = s.id::text)
+     ORDER BY s.end_date DESC, s.user_id DESC LIMIT $2::int`,
+    [exceptUserId, limit],
+  );
+}
+
 /** A panel user of a subscription that an import has kept aside. */
 export interface ParkedPanelUser {
   /** Of the source. */

@@ -43,6 +43,13 @@ export function primaryGroupIdSql(alias: string): string {
   return `primary_promo_group_id(${alias}.id, ${alias}.promo_group_id)`;
 }
 
+/**
+ * SQL of whether the expired subscription row `s` has the term that had been ended early in the product that it was imported from: it stays expired
+ * until its owner or an administrator starts it (spec 07 section 7).
+ */
+export const STAYS_EXPIRED = `EXISTS (SELECT 1 FROM import_issues i WHERE i.run_id = (SELECT max(id) FROM import_runs)
+  AND i.code = 'subscription_expired_early' AND i.subject = s.id::text AND (i.detail ->> 'end_date')::timestamptz = s.end_date)`;
+
 /** The type in SQL of each field that a life-cycle rule may set. */
 const CASTS: Record<keyof SubscriptionChanges, string> = {
   status: 'text',

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiveStarsUpdate, type StarsMovement } from '../../../src/domain/payments/credit-stars.ts';
+import { requestRefund, sendRefund } from '../../../src/domain/payments/refunds.ts';
 import { type Imported, importedFrom } from '../../support/imported-databases.ts';
 import {
   type ImportedInvoices,
@@ -20,9 +21,8 @@ async function openOneOfEach(source: pg.Client): Promise<void> {
     const table = `${method}_payments`;
     const flag = ['cryptobot', 'heleket'].includes(method) ? '' : 'is_paid = false,';
     const paidAt = method === 'yookassa' ? 'captured_at' : 'paid_at';
-    const id = method === 'cloudpayments' ? 'transaction_id_cp = NULL,' : '';
     await source.query(
-      `UPDATE ${table} SET ${flag} ${id} ${paidAt} = NULL, transaction_id = NULL, status = $1, created_at = timestamptz '2026-11-28T08:00:00Z'
+      `UPDATE ${table} SET ${flag} ${paidAt} = NULL, transaction_id = NULL, status = $1, created_at = timestamptz '2026-11-28T08:00:00Z'
        WHERE id = (SELECT max(p.id) FROM ${table} p JOIN users u ON u.id = p.user_id JOIN transactions t ON t.id = p.transaction_id
          WHERE u.status = 'active' AND u.telegram_id IS NOT NULL AND t.external_id LIKE 'ext_%')`,
       [word],
@@ -33,9 +33,12 @@ async function openOneOfEach(source: pg.Client): Promise<void> {
 describe.skipIf(!serverUrl)('callbacks after an import (left out without a server: TEST_DATABASE_URL)', () => {
   let imported: Imported;
   let invoices: ImportedInvoices;
+  /** The open order of CloudPayments, before anybody pays it. */
+  let order: ImportedPayment | undefined;
   beforeAll(async () => {
     imported = await importedFrom(['--seed', '4'], openOneOfEach);
     invoices = await invoicesOf(imported);
+    [order] = await invoices.payments(`method = 'cloudpayments' AND outcome = 'pending'`);
   });
   afterAll(async () => {
     await invoices.close();
@@ -54,6 +57,10 @@ describe.skipIf(!serverUrl)('callbacks after an import (left out without a serve
 
   /** What a provider repeats may come when the first callback is deleted here. */
   const forgetCallbacks = () => imported.app.db.sql('DELETE FROM provider_callbacks RETURNING id');
+
+  test('I4: an open order of CloudPayments names no charge, since its next attempt has another one than the declined one', () => {
+    expect(order).toMatchObject({ externalId: null, metadata: { import: { transaction_id_cp: expect.any(Number) } } });
+  });
 
   test.each(SOURCE_PROVIDERS)('I4: an open payment of %s is credited once, however often it is reported', async (method) => {
     const open = `method = '${method}' AND outcome = 'pending' AND user_id IS NOT NULL`;
@@ -81,6 +88,19 @@ describe.skipIf(!serverUrl)('callbacks after an import (left out without a serve
       expect(await moneyOf(null)).toEqual(sold);
       await forgetCallbacks();
     }
+  });
+
+  test('a payment of CloudPayments that was credited there is refunded at the provider', async () => {
+    const [payment] = await invoices.payments(
+      `method = 'cloudpayments' AND is_paid AND user_id IS NOT NULL AND transaction_id IS NOT NULL AND imported_at IS NOT NULL AND external_id IS NOT NULL`,
+    );
+    await invoices.report(payment!);
+    const refund = { paymentId: payment!.id, amountKopeks: null, reason: 'asked for', requestedBy: 'the operator' };
+    const { refundId } = await requestRefund(invoices.app, refund);
+    await sendRefund(invoices.app, { reversalId: refundId });
+    const [done] = await imported.rows(`SELECT status, amount_kopeks FROM payment_reversals WHERE id = ${refundId}`);
+    expect(done).toEqual({ status: 'done', amountKopeks: payment!.amountKopeks });
+    expect(await imported.rows('SELECT * FROM ledger_check()')).toEqual([]);
   });
 
   describe('Stars', () => {

@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { SandboxPanel } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
 import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/core/clock.ts';
+import { togglePause } from '../../../src/domain/subscriptions/daily.ts';
 import { type RecordedCall, runRound, startFirst, watchedApp } from '../../support/first-start.ts';
 import { type Imported, importedFrom } from '../../support/imported-databases.ts';
 import { panelOf } from '../../support/imported-panels.ts';
+import { userActor } from '../../support/offer-samples.ts';
 import { serverUrl } from '../../support/test-database.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
 
@@ -40,6 +42,17 @@ const CASES: readonly Case[] = [
   },
   { name: 'expired', subscription: `${AUTOPAY}, status = 'expired', end_date = at - interval '5 days'`, owner: RICH },
   { name: 'expired before its end', subscription: `tariff_id = 1, autopay_enabled = false, status = 'expired'`, owner: RICH },
+  // A day later their end is an hour ago.
+  {
+    name: 'autopay expired before its end',
+    subscription: `${AUTOPAY}, status = 'expired', end_date = at + interval '23 hours'`,
+    owner: RICH,
+  },
+  {
+    name: 'daily expired before its end',
+    subscription: `${DAILY}, status = 'expired', end_date = at + interval '23 hours', last_daily_charge_at = at - interval '1 day'`,
+    owner: RICH,
+  },
   {
     name: 'paused daily',
     subscription: `${DAILY}, is_daily_paused = true, last_daily_charge_at = at - interval '9 days', end_date = at - interval '8 days'`,
@@ -183,9 +196,9 @@ describe.skipIf(!serverUrl)('the first start (left out without a server: TEST_DA
 
   test('I29: nobody without access gets some at the panel', async () => {
     const [{ uuids }] = (await imported.rows<{ uuids: string[] }>(
-      `SELECT array_agg(u.vpnpanel_uuid::text) AS uuids FROM users u WHERE u.first_name = ANY('{disabled,disabled daily,of a blocked user,daily of a blocked user,expired,expired before its end,paused daily}')`,
+      `SELECT array_agg(u.vpnpanel_uuid::text) AS uuids FROM users u WHERE u.first_name = ANY('{disabled,disabled daily,of a blocked user,daily of a blocked user,expired,expired before its end,autopay expired before its end,daily expired before its end,paused daily}')`,
     )) as [{ uuids: string[] }];
-    expect(uuids).toHaveLength(7);
+    expect(uuids).toHaveLength(9);
     const ofThem = panel.listUsers(10_000).filter(({ uuid }) => uuids.includes(uuid));
     expect(ofThem.map(({ status }) => status)).toEqual(uuids.map(() => 'DISABLED'));
     // The one live subscription of which the source has no panel user gets one.
@@ -200,6 +213,14 @@ describe.skipIf(!serverUrl)('the first start (left out without a server: TEST_DA
       Object.fromEntries(Object.entries(found).filter(([name]) => CASES.some((known) => known.name === name)));
     expect(named(movements.first)).toEqual({ 'to be renewed': 1 });
     expect(named(movements.dayLater)).toEqual({ 'to be renewed': 1, 'daily charged an hour ago': 1 });
+  });
+
+  test('I29: its owner resumes a daily subscription that was expired before its end', async () => {
+    const [owner] = await imported.rows<{ id: number }>(`SELECT id FROM users WHERE first_name = 'daily expired before its end'`);
+    await togglePause(app, userActor(owner!.id), null);
+    const resumed = await imported.rows(`SELECT status FROM subscriptions WHERE user_id = ${owner!.id}`);
+    expect(resumed).toEqual([{ status: 'active' }]);
+    expect(await movementsByCase()).toMatchObject({ 'daily expired before its end': 1 });
   });
 });
 

@@ -42,7 +42,14 @@ const PARKED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Rows that stay, by code. */
 const REPAIRED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   promocode_uses: { created_at_null: '9004' },
-  promocodes: { promocode_bounds: '9003', promocode_case: '9004', link_missing: '9006', promocode_kind_unknown: '9007' },
+  promocodes: {
+    promocode_bounds: '9003',
+    promocode_case: '9004',
+    link_missing: '9006',
+    promocode_kind_unknown: '9007',
+    date_out_of_range: '9008',
+    promocode_expired: '9008',
+  },
   discount_offers: { link_missing: '9003', discount_offer_bounds: '9003' },
   promo_offer_templates: { offer_template_bounds: '9002' },
   promo_offer_logs: { link_missing: '9002 9002' },

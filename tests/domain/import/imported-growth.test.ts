@@ -24,6 +24,13 @@ describe.skipIf(!serverUrl)('an import of growth and sales (left out without a s
       { id: 9005, code: 'TWINS', type: 'balance', balanceBonusKopeks: 100, maxUses: 5, currentUses: 3, isActive: true },
       { id: 9006, code: 'LOST', type: 'balance', balanceBonusKopeks: 100, maxUses: 5, currentUses: 0, isActive: true },
       { id: 9007, code: 'STRANGE', type: 'balance', balanceBonusKopeks: 100, maxUses: 999999, currentUses: 2, isActive: false },
+      { id: 9008, code: 'ENDED', type: 'balance', balanceBonusKopeks: 100, maxUses: 5, currentUses: 0, isActive: false },
+    ]);
+  });
+
+  test('keeps no personal discount that ended before 2000', async () => {
+    expect(await imported.rows('SELECT promo_offer_discount_percent FROM users WHERE id = 24')).toEqual([
+      { promoOfferDiscountPercent: 0 },
     ]);
   });
 

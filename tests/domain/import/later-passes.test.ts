@@ -160,6 +160,44 @@ describe.skipIf(!serverUrl)('a later pass (left out without a server: TEST_DATAB
     expect(verified).toMatchObject({ differing: 0, differences: [] });
   });
 
+  test('takes over a user and movements that an earlier pass had missed and that are back', async () => {
+    const { app, old, url, delta } = await anImportedService();
+    const ids = async (query: string) => (await old.query<{ id: number }>(query)).rows.map(({ id }) => id).join(', ');
+    const user = await ids(
+      `SELECT u.id FROM users u WHERE u.id BETWEEN 21 AND 40 AND NOT EXISTS (SELECT 1 FROM transactions t WHERE t.user_id = u.id)
+         AND NOT EXISTS (SELECT 1 FROM users r WHERE r.referred_by_id = u.id) AND EXISTS (SELECT 1 FROM subscriptions s WHERE s.user_id = u.id) LIMIT 1`,
+    );
+    const movements = await ids(
+      `(SELECT id FROM transactions WHERE type = 'subscription_payment' AND is_completed ORDER BY id DESC LIMIT 1)
+       UNION ALL (SELECT id FROM transactions WHERE NOT is_completed ORDER BY id DESC LIMIT 1)`,
+    );
+    const missed = Object.entries({
+      transactions: `id IN (${movements})`,
+      user_promo_groups: `user_id = ${user}`,
+      subscriptions: `user_id = ${user}`,
+      users: `id = ${user}`,
+    });
+    for (const [table, which] of missed) {
+      await old.query(`CREATE TEMP TABLE missed_${table} AS SELECT * FROM ${table} WHERE ${which}`);
+      await old.query(`DELETE FROM ${table} WHERE ${which}`);
+    }
+    expect((await delta()).issues).toMatchObject({ transaction_vanished: 2, user_vanished: 1 });
+    // Raw SQL: rows of the other product's database.
+    for (const [table] of missed.toReversed()) await old.query(`INSERT INTO ${table} SELECT * FROM missed_${table}`);
+    await old.query(`UPDATE users SET balance_kopeks = balance_kopeks + 500 WHERE id = ${user}`);
+    const before = await app.db.sql<{ kopeks: number }>(`SELECT balance_kopeks AS kopeks FROM users WHERE id = ${user}`);
+    expect((await delta()).changes).toMatchObject({
+      users: { added: 0, changed: 1, removed: 0 },
+      transactions: { added: 0, changed: 2, removed: 0 },
+    });
+    const after = await app.db.sql(`SELECT status, balance_kopeks AS kopeks FROM users WHERE id = ${user}`);
+    expect(after).toEqual([{ status: 'active', kopeks: before[0]!.kopeks + 500 }]);
+    expect(await app.db.sql('SELECT * FROM ledger_check()')).toEqual([]);
+    const verified = await readSource(url, later, (opened) => verifyImport(app, opened));
+    expect(verified).toMatchObject({ differing: 0, differences: [] });
+    expect((await delta()).changes!.transactions).toEqual({ added: 0, changed: 0, removed: 0 });
+  });
+
   test('a row that was changed here, too, stops one, and nothing is changed', async () => {
     const { app, old, delta } = await anImportedService();
     await old.query(`UPDATE users SET last_name = 'There' WHERE id = 8`);

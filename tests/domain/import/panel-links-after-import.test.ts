@@ -1,5 +1,10 @@
 /** Spec 07 sections 4.3 and 4.6: the first push of an imported subscription finds the panel user that the person has (hazards I8, I43, I44). */
 import { describe, expect, test } from 'vitest';
+import type { CommandCall } from '../../../src/cli/command.ts';
+import { checkProvisioning } from '../../../src/cli/doctor/content-checks.ts';
+import { importCheckPanelCommand } from '../../../src/cli/import-review-commands.ts';
+import type { Database } from '../../../src/core/db/database.ts';
+import { IMPORT_UNSEEN } from '../../../src/domain/provisioning/panel-user.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import {
   anImportedAccount,
@@ -9,8 +14,10 @@ import {
   type ImportedAccount,
 } from '../../support/imported-accounts.ts';
 import { type ProvisioningTest, readRow, withPanel } from '../../support/provisioning-setup.ts';
+import { storeRow } from '../../support/stored-rows.ts';
 
 const UNKNOWN = { uuid: '11111111-1111-4111-8111-111111111111', number: '00000000-0000-8000-8000-0000000fffff' } as const;
+const ELSEWHERE = { uuid: '22222222-2222-4222-8222-222222222222', number: '00000000-0000-8000-8000-0000000ffffe' } as const;
 const CREATED = 'POST /api/users';
 
 async function start(generation: 'uuid' | 'number', revision = '0106'): Promise<ProvisioningTest> {
@@ -29,15 +36,18 @@ async function pushed(t: ProvisioningTest, { subscriptionId }: ImportedAccount) 
 }
 
 describe.each(['uuid', 'number'] as const)('a panel that addresses users by %s', (generation) => {
-  test('an account without a handle gets the panel user of its link, not a later one of its messenger id', async () => {
-    const t = await start(generation);
-    const theirs = await aPanelUser(t);
-    const account = await anImportedAccount(t, { shortUuid: theirs.shortUuid });
-    await aPanelUser(t, { messengerId: account.messengerId, days: 90 });
-    const found = { uuid: theirs.uuid, shortUuid: theirs.shortUuid, isCreated: false, isRevoked: false };
-    expect(await pushed(t, account)).toEqual(found);
-    expect(await t.adapter.findByUuid(theirs.uuid)).toMatchObject({ messengerId: account.messengerId });
-  });
+  test.each(['0045', '0106'])(
+    'from revision %s an account without a handle gets the panel user of its link, not a later one of its messenger id',
+    async (revision) => {
+      const t = await start(generation, revision);
+      const theirs = await aPanelUser(t);
+      const account = await anImportedAccount(t, { shortUuid: theirs.shortUuid });
+      await aPanelUser(t, { messengerId: account.messengerId, days: 90 });
+      const found = { uuid: theirs.uuid, shortUuid: theirs.shortUuid, isCreated: false, isRevoked: false };
+      expect(await pushed(t, account)).toEqual(found);
+      expect(await t.adapter.findByUuid(theirs.uuid)).toMatchObject({ messengerId: account.messengerId });
+    },
+  );
 
   test('an account whose handle the panel does not know is found by its link', async () => {
     const t = await start(generation);
@@ -54,6 +64,46 @@ describe.each(['uuid', 'number'] as const)('a panel that addresses users by %s',
     const account = await anImportedAccount(t, { panelUuid: other, shortUuid: theirs.shortUuid });
     const found = { uuid: theirs.uuid, shortUuid: theirs.shortUuid, isCreated: false, isRevoked: false };
     expect(await pushed(t, account)).toEqual(found);
+  });
+
+  test('a panel that knows nobody of the import gets nobody of it a second time', async () => {
+    const t = await start(generation);
+    const account = await anImportedAccount(t, { panelUuid: UNKNOWN[generation], shortUuid: 'of-another-panel' });
+    await anImportedAccount(t, { panelUuid: ELSEWHERE[generation], shortUuid: 'of-another-panel-too' });
+    const before = t.panel.calls().length;
+    expect(await pushSubscription(t.app, account.subscriptionId)).toBe('failed');
+    expect(changesSince(t, before)).toEqual([]);
+    const row = { vpnpanelUuid: UNKNOWN[generation], provisionState: 'failed', provisionError: IMPORT_UNSEEN };
+    expect(await readRow(t.app, account.subscriptionId)).toMatchObject(row);
+    const findings = await checkProvisioning(t.app as unknown as Database);
+    expect(findings).toContainEqual(expect.objectContaining({ check: 'imported people', verdict: 'problem' }));
+    const call = { words: [], options: { 'create-unknown': true }, app: t.app } as unknown as CommandCall;
+    expect(await importCheckPanelCommand.run(call)).toMatchObject({ data: { right: false, unknown: expect.any(Array) } });
+    expect(await pushed(t, account)).toMatchObject({ isCreated: true });
+  });
+
+  test('one whom a panel of the import does not know any more is created there', async () => {
+    const t = await start(generation);
+    const theirs = await aPanelUser(t);
+    await anImportedAccount(t, { panelUuid: theirs.uuid, shortUuid: theirs.shortUuid });
+    const account = await anImportedAccount(t, { panelUuid: UNKNOWN[generation], shortUuid: 'deleted-at-the-panel' });
+    expect(await pushed(t, account)).toMatchObject({ isCreated: true, isRevoked: false });
+  });
+
+  test('one who was created at a panel without a link of the import says nothing of the others', async () => {
+    const t = await start(generation);
+    const runId = await anImportRun(t, '0106');
+    const unlinked = await anImportedAccount(t);
+    const issue = {
+      runId,
+      code: 'subscription_unprovisioned',
+      sourceTable: 'subscriptions',
+      subject: String(unlinked.subscriptionId),
+    };
+    await storeRow(t.app, 'ImportIssue', issue);
+    expect(await pushed(t, unlinked)).toMatchObject({ isCreated: true });
+    const account = await anImportedAccount(t, { panelUuid: UNKNOWN[generation], shortUuid: 'of-another-panel' });
+    expect(await pushSubscription(t.app, account.subscriptionId)).toBe('failed');
   });
 
   test('a link that the panel does not know ends the search where a person may have several panel users', async () => {

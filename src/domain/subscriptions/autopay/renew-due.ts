@@ -19,7 +19,7 @@ import { dayOf } from '../purchase/complete-sale.ts';
 import { BUYER, type BuyerRow, lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer, SaleStart } from '../purchase/types.ts';
 import { RENEWAL_NEEDS, sellRenewal } from '../renew-subscription.ts';
-import { primaryGroupIdSql } from '../repo.ts';
+import { primaryGroupIdSql, STAYS_EXPIRED } from '../repo.ts';
 import {
   type AutopayScope,
   CARD_HOURS,
@@ -306,7 +306,7 @@ type AutopayCandidate = RowOf<typeof CANDIDATE>;
 const ELIGIBLE = `FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs f ON f.id = s.tariff_id
   WHERE s.autopay_enabled AND NOT s.is_trial AND NOT coalesce(f.is_daily, false) AND s.status IN ('active', 'expired')
     AND s.end_date < $1::timestamptz + (least(coalesce(nullif(s.autopay_days_before, 0), 3), ${MAX_LEAD_DAYS}) + 1) * interval '1 day'
-    AND u.status = 'active' AND NOT u.restriction_subscription
+    AND u.status = 'active' AND NOT u.restriction_subscription AND NOT (s.status = 'expired' AND ${STAYS_EXPIRED})
     AND (s.last_webhook_update_at IS NULL OR s.last_webhook_update_at <= $1::timestamptz - interval '${PANEL_PAUSE_SECONDS} seconds')`;
 
 /** The term ends in these days at most, or ended in these hours, in a form that the index can use. */

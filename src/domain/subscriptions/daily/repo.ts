@@ -1,5 +1,6 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
+import { STAYS_EXPIRED } from '../repo.ts';
 
 const CANDIDATE = columns('Subscription', ['id', 'userId']);
 
@@ -18,12 +19,12 @@ const DUE = `${FROM} AND s.status = 'active' AND s.end_date <= $1::timestamptz
     AND (s.last_daily_charge_at IS NULL OR s.last_daily_charge_at <= $1::timestamptz - interval '24 hours')`;
 
 /**
- * Expired within the last day, or stopped for insufficient funds within a few days with a balance above 0 now. Any other disabled
+ * Expired within the last day, but not by an import, or stopped for insufficient funds within a few days with a balance above 0 now. Any other disabled
  * subscription was disabled on purpose, by the integration, an administrator, the panel or the channel rule; only they enable it again.
  * A later top-up resumes the subscription itself; without the bound each round would lock every user whose subscription was ever stopped. Whether the balance is
  * enough is checked under the lock, because the price of a day depends on the promo group. $1 is now.
  */
-const STOPPED = `${FROM} AND (s.status = 'expired' AND s.end_date > $1::timestamptz - interval '24 hours'
+const STOPPED = `${FROM} AND (s.status = 'expired' AND s.end_date > $1::timestamptz - interval '24 hours' AND NOT ${STAYS_EXPIRED}
       OR u.balance_kopeks > 0 AND s.status = 'disabled' AND s.disabled_reason IS NULL
         AND EXISTS (SELECT 1 FROM sent_notifications n WHERE n.subscription_id = s.id AND n.notification_type = 'daily_insufficient_funds'
           AND n.created_at > $1::timestamptz - interval '${RESUMED_FOR_DAYS} days'))`;
