@@ -19,7 +19,7 @@ export const namedElsewhere: NamedElsewhere = {
 /** Server and webhooks share what is made from the whole document. */
 const made = new WeakMap<App['env'], InterfaceWords>();
 
-/** @throws Error when the words cannot be used; the message names what is in the way */
+/** @throws EnvError when the words cannot be used; the message names what is in the way */
 export function interfaceWordsOf(env: App['env']): InterfaceWords | undefined {
   const { interfaceWords, trustedProxies } = env;
   if (interfaceWords === null) return undefined;

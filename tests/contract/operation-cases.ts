@@ -10,6 +10,7 @@ export interface JsonSchema {
   enum?: unknown[];
   const?: unknown;
   format?: string;
+  pattern?: string;
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;
@@ -112,6 +113,64 @@ export function minimalBody(operation: DocumentedOperation): unknown {
 
 /** Text parameters whose values come from a closed list that the schema leaves to the use case. */
 const KNOWN_TEXTS: Record<string, string> = { method: 'yookassa' };
+
+const OUR_WORD = /messenger|vpnpanel/;
+
+/** Identifiers that the schema does not list. */
+const IDENTIFIERS: Record<string, string> = {
+  payment_method: 'messenger_stars',
+  method_filter: 'messenger_stars',
+  provider: 'messenger',
+  sort_by: 'messenger_id',
+  permissions: 'vpnpanel:read',
+  resource: 'vpnpanel',
+  category_key: 'VPNPANEL',
+};
+
+/** A value that the schema allows, with one of our words where it has one. */
+function allowedValue(name: string, raw: JsonSchema, depth = 0): unknown {
+  const schema = resolve(raw);
+  const { enum: values, anyOf, pattern } = schema;
+  if (schema.const !== undefined) return schema.const;
+  if (values) return values.find((value) => OUR_WORD.test(String(value))) ?? values[0];
+  if (anyOf) return allowedValue(name, anyOf[0]!, depth);
+  if (pattern && OUR_WORD.test(pattern)) return OUR_WORD.exec(pattern)![0];
+  if (schema.default !== undefined && schema.default !== null) return schema.default;
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return Math.min(Math.max(1, schema.minimum ?? 1), schema.maximum ?? 1);
+    case 'boolean':
+      return false;
+    case 'array':
+      return schema.items && depth < 3 ? [allowedValue(name, schema.items, depth + 1)] : [];
+    case 'string':
+      return IDENTIFIERS[name] ?? textOf(schema);
+    default:
+      return schema.properties && depth < 3 ? allFields(schema, depth + 1) : {};
+  }
+}
+
+function textOf({ format, minLength = 0 }: JsonSchema): string {
+  const known = { 'date-time': '2030-01-01T00:00:00Z', date: '2030-01-01', uuid: '00000000-0000-4000-8000-000000000000' };
+  return known[format as keyof typeof known] ?? 'text'.padEnd(minLength, '.');
+}
+
+const allFields = ({ properties = {} }: JsonSchema, depth: number): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, allowedValue(name, schema, depth)]));
+
+/** `body` with every field that the document has besides. */
+export function wholeBody(operation: DocumentedOperation, body: unknown): unknown {
+  const schema = operation.body === null ? {} : resolve(operation.body);
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return isObject && schema.properties ? { ...allFields(schema, 0), ...body } : body;
+}
+
+/** Every parameter of the query, without the question mark. */
+export function wholeQuery({ parameters }: DocumentedOperation): string {
+  const given = parameters.filter((parameter) => parameter.in === 'query');
+  return given.map(({ name, schema }) => `${name}=${encodeURIComponent(String(allowedValue(name, schema)))}`).join('&');
+}
 
 /** The path with whole-number parameters set to `id` and texts to something harmless. */
 export function pathFor(operation: DocumentedOperation, id: number): string {

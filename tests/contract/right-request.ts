@@ -3,10 +3,11 @@ import { adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, type ApiReply, clientOf, tokenClient } from '../support/api.ts';
 import { initDataOf } from '../support/init-data.ts';
 import type { TestApp } from '../support/test-app.ts';
+import { UploadForm } from '../support/upload-form.ts';
 import { ADMIN } from './admin-write-samples.ts';
 import { ADMIN_WRITES } from './admin-writes.ts';
 import { acceptedBody, equip, existingPath } from './existing-things.ts';
-import { type DocumentedOperation, exampleBody, pathFor, signExamples } from './operation-cases.ts';
+import { type DocumentedOperation, exampleBody, pathFor, signExamples, wholeBody, wholeQuery } from './operation-cases.ts';
 import { OWNED } from './owned-objects.ts';
 
 export interface RightRequest {
@@ -41,6 +42,16 @@ export async function rightRequest(
   const path = await existingPath(fixture, operation.path);
   return { client, path: pathFor({ ...operation, path }, 1), body: example };
 }
+
+/** The same request with each parameter and each field of the document; null where there is none besides. */
+export function wholeRequest(right: RightRequest, operation: DocumentedOperation): RightRequest | null {
+  const query = wholeQuery(operation);
+  const body = right.body instanceof UploadForm ? right.body : wholeBody(operation, right.body);
+  if (query === '' && isSame(body, right.body)) return null;
+  return { ...right, path: query === '' ? right.path : `${right.path.split('?', 1)[0]}?${query}`, body };
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** A walk over all operations asks limited ones more often than one caller may. */
 export async function sendUnlimited(t: TestApp, client: ApiClient, ...request: Parameters<ApiClient['send']>): Promise<ApiReply> {

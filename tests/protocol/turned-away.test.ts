@@ -1,6 +1,7 @@
 /**
  * Who may not enter: every served operation by every kind of actor that it refuses, by REST and by tRPC. That nobody enters is proved
- * by counting handlers, outbound calls and rows. Who is let in: `tests/contract/actor-matrix.test.ts`.
+ * by counting handlers, outbound calls and rows. The mount with the words of clients opens nothing either (spec 09 W6). Who is let in:
+ * `tests/contract/actor-matrix.test.ts`.
  */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +21,8 @@ let actors: Actors;
 
 beforeAll(async () => {
   watch = watchEffects(servedRoutes);
-  t = await testApp({ environment: { YOOKASSA_RECURRENT_ENABLED: 'true' } });
+  const environment = { YOOKASSA_RECURRENT_ENABLED: 'true', INTERFACE_WORDS: 'telegram=messenger,remnawave=vpnpanel' };
+  t = await testApp({ environment });
   server = await testServer(t.app);
   actors = await Actors.make(t, server);
 });
@@ -34,6 +36,9 @@ afterAll(async () => {
 const callTrpc = (client: ApiClient, { route }: Cell): Promise<ApiReply> =>
   route.type === 'query' ? client.get(`/trpc/${route.procedurePath}`) : client.post(`/trpc/${route.procedurePath}`, {});
 
+const onMount = (path: string): string =>
+  `/compat${path.replaceAll('messenger', 'telegram').replaceAll('vpnpanel', 'remnawave')}`;
+
 describe('refused requests', () => {
   const refused = (kind: ActorKind) => cells.filter(({ operation }) => refusalFor(kind, operation.auth) !== null);
   const kinds = KINDS.filter((kind) => refused(kind).length > 0);
@@ -44,8 +49,11 @@ describe('refused requests', () => {
     for (const cell of sampleOf(refused(kind), ({ name }) => `${kind} ${name}`)) {
       const wanted = refusalFor(kind, cell.operation.auth)!;
       const client = actors.clientFor(kind, cell.route);
-      const rest = await send(client, cell, pathFor(cell.operation, UNKNOWN_ID));
-      expect({ status: rest.status, detail: rest.body.detail }, cell.name).toEqual(wanted);
+      const path = pathFor(cell.operation, UNKNOWN_ID);
+      for (const place of [path, onMount(path)]) {
+        const rest = await send(client, cell, place);
+        expect({ status: rest.status, detail: rest.body.detail }, `${cell.operation.method} ${place}`).toEqual(wanted);
+      }
       const trpc = await callTrpc(client, cell);
       expect({ status: trpc.status, detail: trpc.body.error.data.detail }, `${cell.name} by tRPC`).toEqual(wanted);
     }

@@ -1,3 +1,4 @@
+/** Both sockets at the root, on the prefix and at the host (spec 09 W10). */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { interfaceWordsOf } from '../../src/composition/interface-words.ts';
 import { documentOfService } from '../support/served-routes.ts';

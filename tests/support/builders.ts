@@ -8,6 +8,20 @@ export function unique(): number {
   return counter * 1000 + (process.pid % 1000);
 }
 
+/**
+ * Lets the same be built in two databases: what `build` makes has numbers that follow `from`. They must not be in use in the database, and nothing
+ * else may be built meanwhile.
+ */
+export async function numberedFrom<T>(from: number, build: () => Promise<T>): Promise<T> {
+  const before = counter;
+  counter = from;
+  try {
+    return await build();
+  } finally {
+    counter = before;
+  }
+}
+
 export interface BuiltUser {
   id: number;
   messengerId: number;

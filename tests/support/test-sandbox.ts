@@ -50,6 +50,24 @@ export function workerSandbox(): Promise<TestSandbox> {
   return globalThis.testSandbox;
 }
 
+/**
+ * While `work` runs, the fakes of this worker are others, so that two databases do not meet in them.
+ * @param sandbox started now unless given; whoever had it started closes its servers
+ */
+export async function withOtherSandbox<T>(
+  sandbox: TestSandbox | undefined,
+  work: () => Promise<T>,
+): Promise<{ sandbox: TestSandbox; made: T }> {
+  const before = globalThis.testSandbox;
+  const other = sandbox ?? (await outsideOfTests(startAll));
+  globalThis.testSandbox = Promise.resolve(other);
+  try {
+    return { sandbox: other, made: await work() };
+  } finally {
+    globalThis.testSandbox = before;
+  }
+}
+
 async function startAll(): Promise<TestSandbox> {
   const clock = { current: { now: () => new Date() } as Clock };
   const callbacks = { url: null as string | null };

@@ -6,7 +6,8 @@
 
 export interface IdentifierPosition {
   names: readonly string[];
-  values: ValueKind;
+  /** `templates`: a text for people, in which names in braces change. */
+  values: ValueKind | 'templates';
   paths?: RegExp;
 }
 
@@ -28,6 +29,10 @@ export const FIXED_VALUES = {
 
 /** Fields that no schema names: of details in logs and of the application configuration. */
 export const FREE_FIELDS: readonly string[] = ['initiator_messenger_id', 'target_messenger_id', 'isVpnpanel', '_isVpnpanel'];
+
+/** Names in the braces of templates, as the import finds them (spec 07 section 3): one as it is, the others by their beginning. */
+export const TEMPLATE_NAME = 'messenger_id';
+export const TEMPLATE_BEGINNING = 'vpnpanel_';
 
 /** Values that may be followed by `_` and an option of the payment method. */
 export const SUFFIXED: readonly string[] = ['messenger_stars'];
@@ -53,7 +58,12 @@ export const IDENTIFIER_POSITIONS: readonly IdentifierPosition[] = [
   { names: ['key', 'depends_on', 'category', 'category_key'], values: 'settings', paths: SETTINGS_PATH },
   { names: ['sort_by', 'sort'], values: 'sorts' },
   { names: ['target', 'filter', 'audience', 'key'], values: 'audiences', paths: SENDS_PATH },
-  { names: ['variables', 'placeholders'], values: 'placeholders' },
+  { names: ['variables', 'placeholders', 'context_vars'], values: 'placeholders' },
+  {
+    names: ['subject', 'body_html', 'default_subject', 'default_body_html'],
+    values: 'templates',
+    paths: /^\/cabinet\/admin\/email-templates(?:\/|$)/,
+  },
   { names: ['code'], values: 'codes', paths: /^\/miniapp\// },
   { names: ['warning', 'gift_warning'], values: 'codes' },
 ];

@@ -1,7 +1,7 @@
 /** The mount at which the interface has the words of its clients (spec 09). It exists only while `INTERFACE_WORDS` is set. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { InterfaceWordsEnv } from '../../core/env.ts';
+import { EnvError, type InterfaceWordsEnv } from '../../core/env.ts';
 import { isTrustedPeer } from '../../core/http/client-ip.ts';
 import { generalPositions } from './identifier-positions.ts';
 import { pathReader } from './mounted-paths.ts';
@@ -59,7 +59,7 @@ const TITLE_CHARACTERS = 1_000;
 
 const INIT_DATA_HEADER = 'X-Messenger-Init-Data';
 
-/** @throws Error when the words cannot be used: two names would become one, or the prefix is that of a path of ours */
+/** @throws EnvError when the words cannot be used: two names would become one, or the prefix is that of a path of ours */
 export function makeInterfaceWords({ env, trustedProxies, document, elsewhere }: InterfaceWordsOptions): InterfaceWords {
   const vocabulary = makeVocabulary(env.pairs, document, elsewhere);
   const paths = Object.keys(document.paths as JsonObject);
@@ -124,7 +124,8 @@ export function makeInterfaceWords({ env, trustedProxies, document, elsewhere }:
 function refusePrefixOfOurs(prefix: string | null, paths: readonly string[]): void {
   const first = new Set(['trpc', 'metrics', 'docs', 'redoc', 'sandbox', 'ws', ...paths.map((path) => path.split('/', 2)[1])]);
   const taken = (prefix ?? '').split('/').find((segment) => segment !== '' && first.has(segment));
-  if (taken !== undefined) throw new Error(`INTERFACE_WORDS_PREFIX: "${taken}" is the first segment of a path of the interface`);
+  if (taken === undefined) return;
+  throw new EnvError([`INTERFACE_WORDS_PREFIX: "${taken}" is the first segment of a path of the interface`]);
 }
 
 function operationsOf(document: JsonObject, vocabulary: Vocabulary): Map<string, OperationWords> {

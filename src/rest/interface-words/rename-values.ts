@@ -1,5 +1,5 @@
 /** Renames the fields and identifiers of a JSON value; everything else stays as it is, and what has no such name is not copied. */
-import type { IdentifierPosition, ValueKind } from './identifier-positions.ts';
+import type { IdentifierPosition } from './identifier-positions.ts';
 import type { NameMaps } from './vocabulary.ts';
 
 /** What is nested deeper is left as it is: a client may send more levels than the stack has room for. */
@@ -20,11 +20,11 @@ export type ObjectRule = (before: Record<string, unknown>, after: Record<string,
  * @param isInward from the client: a field in his words wins over the same field in ours, which is dropped
  */
 export function makeRenamer(
-  { keys, values, prefixes }: NameMaps,
+  { keys, values, prefixes, template }: NameMaps,
   positions: readonly IdentifierPosition[],
   { isInward, rule }: { isInward: boolean; rule?: ObjectRule },
 ): Renamer {
-  const kindsAt = new Map<string, readonly ValueKind[]>();
+  const kindsAt = new Map<string, readonly IdentifierPosition['values'][]>();
   for (const position of positions) {
     for (const name of position.names) kindsAt.set(name, [...(kindsAt.get(name) ?? []), position.values]);
   }
@@ -32,8 +32,9 @@ export function makeRenamer(
 
   const known = new Set([...keys.keys(), ...namesAt.keys()]);
 
-  function identifiersOf(kinds: readonly ValueKind[]): (text: string) => string {
-    const names = new Map(kinds.flatMap((kind) => [...(values.get(kind) ?? [])]));
+  function identifiersOf(kinds: readonly IdentifierPosition['values'][]): (text: string) => string {
+    if (kinds.includes('templates')) return template;
+    const names = new Map(kinds.flatMap((kind) => (kind === 'templates' ? [] : [...(values.get(kind) ?? [])])));
     const beginnings = kinds.includes('methods') ? prefixes : [];
     return (text) => {
       const name = names.get(text);

@@ -1,7 +1,15 @@
 /** Every name of the interface that has one of our words, with its form in the client's words and the way back (spec 09 sections 1 and 5). */
+import { EnvError } from '../../core/env.ts';
 import type { WordPair } from '../../core/env-values.ts';
 import { type WordForms, wordForms } from '../../core/word-forms.ts';
-import { FIXED_VALUES, FREE_FIELDS, SUFFIXED, type ValueKind } from './identifier-positions.ts';
+import {
+  FIXED_VALUES,
+  FREE_FIELDS,
+  SUFFIXED,
+  TEMPLATE_BEGINNING,
+  TEMPLATE_NAME,
+  type ValueKind,
+} from './identifier-positions.ts';
 
 /** A part of the API document. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -25,6 +33,8 @@ export interface NameMaps {
   values: ReadonlyMap<ValueKind, ReadonlyMap<string, string>>;
   /** Beginnings of values that have a suffix. */
   prefixes: readonly (readonly [from: string, to: string])[];
+  /** A template with the names in its braces renamed. */
+  template: (text: string) => string;
   /** Regular expressions of the document that have one of our words. */
   patterns: ReadonlyMap<string, string>;
 }
@@ -41,7 +51,7 @@ export interface Vocabulary {
 }
 
 /**
- * @throws Error when two names become one, or one becomes a name that the interface has already; the message has both
+ * @throws EnvError when two names become one, or one becomes a name that the interface has already; the message has both
  */
 export function makeVocabulary(pairs: readonly WordPair[], document: JsonObject, elsewhere: NamedElsewhere): Vocabulary {
   const forms = wordForms(pairs);
@@ -67,6 +77,10 @@ export function makeVocabulary(pairs: readonly WordPair[], document: JsonObject,
     values,
     prefixes: SUFFIXED.map((name) => [`${name}_`, `${forms.rename(name)}_`] as const).filter(([from, to]) => from !== to),
     patterns: renamed('pattern', found.patterns, forms),
+    template: templateRenamer(
+      [TEMPLATE_NAME, forms.rename(TEMPLATE_NAME)],
+      [TEMPLATE_BEGINNING, forms.rename(TEMPLATE_BEGINNING)],
+    ),
   };
   return { forms, outward, inward: inverse(outward, forms), documentNames, elsewhere };
 }
@@ -86,12 +100,23 @@ function renamed(kind: string, names: Iterable<string>, forms: WordForms): Map<s
     const form = forms.rename(name);
     const owner = owners.get(form);
     if (owner !== undefined) {
-      throw new Error(`INTERFACE_WORDS: ${kind} "${name}" and ${kind} "${owner}" would both be "${form}". Choose other words.`);
+      throw new EnvError([
+        `INTERFACE_WORDS: ${kind} "${name}" and ${kind} "${owner}" would both be "${form}". Choose other words.`,
+      ]);
     }
     owners.set(form, name);
     if (form !== name) changed.set(name, form);
   }
   return changed;
+}
+
+/** Renames the exact name in braces, and the names in braces with this beginning; both as [from, to]. */
+function templateRenamer([exact, exactTo]: [string, string], [start, startTo]: [string, string]): (text: string) => string {
+  return (text) =>
+    text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+      if (name === exact) return `{${exactTo}}`;
+      return name.startsWith(start) ? `{${startTo}${name.slice(start.length)}}` : whole;
+    });
 }
 
 function inverse({ keys, values, prefixes, patterns }: NameMaps, forms: WordForms): NameMaps {
@@ -105,6 +130,10 @@ function inverse({ keys, values, prefixes, patterns }: NameMaps, forms: WordForm
     values: new Map([...values].map(([kind, names]) => [kind, swapped(names)])),
     prefixes: prefixes.map(([from, to]) => [to, from]),
     patterns: swapped(patterns),
+    template: templateRenamer(
+      [forms.rename(TEMPLATE_NAME), TEMPLATE_NAME],
+      [forms.rename(TEMPLATE_BEGINNING), TEMPLATE_BEGINNING],
+    ),
   };
 }
 

@@ -174,7 +174,7 @@ export const adminTrafficRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/export-csv`, tags, summary: 'Send the traffic as a CSV file to the own chat' },
       description:
         "Sends the traffic of the users as a CSV file to the administrator's own chat; at most 100,000 users, those with the most traffic. With a threshold it adds how near each user is to it. Text that a spreadsheet would run as a formula is quoted.",
-      refuses: [invalidPeriod, noMessengerId, exportNotSent, panelUnavailable, trafficInProgress],
+      refuses: [invalidDate, invalidPeriod, noMessengerId, exportNotSent, panelUnavailable, trafficInProgress],
     })
     .input(fromWire(ExportCsvRequest))
     .output(toWire(ExportCsvResponse))

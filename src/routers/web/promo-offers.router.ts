@@ -77,7 +77,7 @@ export const promoOffersRouter = router({
       openapi: { method: 'POST', path: '/promo-offers/broadcast', tags, summary: 'Make an offer to a segment of users' },
       description:
         'Makes the same offer to every user of a segment and to a named user. Active unclaimed offers of the same `notification_type` are overwritten. No messages are sent.',
-      refuses: [effectTypeEmpty, notificationTypeEmpty, offerNoAudience, offerOneSubscription, recipientNotFound],
+      refuses: [effectTypeEmpty, notificationTypeEmpty, offerNoAudience, offerOneSubscription, recipientNotFound, userMismatch],
     })
     .input(fromWire(PromoOfferBroadcastRequest))
     .output(toWire(PromoOfferBroadcastResponse))

@@ -13,6 +13,7 @@ const nothing: BenchResults = {
   twoInstances: [],
   eventLatencies: [],
   telemetryCosts: [],
+  interfaceWordsCosts: [],
   signInBursts: [],
   bigLists: [],
   adminStatistics: [],

@@ -89,3 +89,10 @@ export function processorSeconds(pid: number): number | null {
     return null;
   }
 }
+
+/** @throws Error where the system does not report the processor time of processes */
+export function processorTime(pid: number): number {
+  const seconds = processorSeconds(pid);
+  if (seconds === null) throw new Error('this system does not report the processor time of a process');
+  return seconds;
+}

@@ -7,6 +7,7 @@ import { measureBigLists } from './big-lists.ts';
 import { comparePath } from './compare-path.ts';
 import { measureEventLatency } from './event-latency.ts';
 import { measureHotAccount } from './hot-account.ts';
+import { measureInterfaceWords } from './interface-words-cost.ts';
 import { type Lab, type LabData, type LabOptions, openLab, prepareLab } from './lab.ts';
 import { measureLogLines } from './log-lines.ts';
 import { measureMemory } from './memory.ts';
@@ -62,9 +63,13 @@ async function measureScaling(serverUrl: string, results: BenchResults): Promise
       results.twoInstances.push(await measureTwoInstances(data, options));
     });
   }
+  // Few users: what one build costs more than the other does not depend on them, and the data is made in seconds.
+  const few = { ...size, users: Math.min(size.users, 2_000), transactions: 4_000 };
+  if (wants('interface-words')) {
+    const data = await prepareLab({ kind: 'postgres', serverUrl, size: few, progress });
+    results.interfaceWordsCosts.push(...(await measureInterfaceWords(data, options, progress).finally(() => data.close())));
+  }
   if (wants('telemetry')) {
-    // Few users: the cost of tracing does not depend on them, and the data is made in seconds.
-    const few = { ...size, users: Math.min(size.users, 2_000), transactions: 4_000 };
     const data = await prepareLab({ kind: 'postgres', serverUrl, size: few, progress });
     results.telemetryCosts.push(...(await measureTelemetry(data, options, progress).finally(() => data.close())));
   }
@@ -149,6 +154,7 @@ const results: BenchResults = {
   twoInstances: [],
   eventLatencies: [],
   telemetryCosts: [],
+  interfaceWordsCosts: [],
   signInBursts: [],
   bigLists: [],
   adminStatistics: [],

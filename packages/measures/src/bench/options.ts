@@ -31,7 +31,7 @@ export interface BenchOptions {
 export const HELP = `npm run bench -- [options]
   --quick             short rounds and small data, for CI
   --only A,B          only these: start, paths, hot-account, sign-in-burst, big-lists, stall, sockets, money-growth, two-instances,
-                      event-latency, telemetry, logging, admin-statistics and memory (only when named), or names of paths
+                      event-latency, telemetry, interface-words, logging, admin-statistics and memory (only when named), or names of paths
   --database KIND     postgres or embedded; both unless given
   --rounds N          pairs of rounds (5; quick 3)
   --seconds N         length of a round (5; quick 1.5)

@@ -6,6 +6,12 @@ import type { BigListResult } from './big-lists.ts';
 import type { PathResult } from './compare-path.ts';
 import { type EventLatencyResult, eventLatencyFaults, eventLatencyTable, eventLatencyVerdicts } from './event-latency.ts';
 import type { HotAccountResult } from './hot-account.ts';
+import {
+  type InterfaceWordsCost,
+  interfaceWordsFaults,
+  interfaceWordsTable,
+  interfaceWordsVerdicts,
+} from './interface-words-cost.ts';
 import { type MemoryResult, memoryFaults, memoryTable, memoryVerdicts } from './memory.ts';
 import { type MoneyGrowthResult, moneyGrowthFaults, moneyGrowthTable, moneyGrowthVerdicts } from './money-growth.ts';
 import { PATHS } from './paths.ts';
@@ -28,6 +34,7 @@ export interface BenchResults {
   twoInstances: TwoInstancesResult[];
   eventLatencies: EventLatencyResult[];
   telemetryCosts: TelemetryCost[];
+  interfaceWordsCosts: InterfaceWordsCost[];
   signInBursts: SignInBurstResult[];
   bigLists: BigListResult[];
   adminStatistics: AdminStatisticsResult[];
@@ -70,6 +77,7 @@ export function verdicts(results: BenchResults): Verdict[] {
     ...results.twoInstances.flatMap(twoInstancesVerdicts),
     ...eventLatencyVerdicts(results.eventLatencies),
     ...telemetryVerdicts(results.telemetryCosts),
+    ...interfaceWordsVerdicts(results.interfaceWordsCosts),
     ...results.signInBursts.map((result) =>
       verdictOf(
         `event loop delay p99 with ${SIGN_INS_AT_ONCE} sign-ins at once [${result.database}]`,
@@ -131,6 +139,7 @@ export function faults(results: BenchResults): string[] {
     ...memoryFaults(results.memories),
     ...eventLatencyFaults(results.eventLatencies),
     ...telemetryFaults(results.telemetryCosts),
+    ...interfaceWordsFaults(results.interfaceWordsCosts),
     ...results.signInBursts
       .filter((result) => result.failures > 0)
       .map((result) => `sign-ins at once [${result.database}]: ${JSON.stringify(result.statuses)}`),
@@ -186,6 +195,7 @@ export function render(results: BenchResults): string {
   if (results.twoInstances.length > 0) parts.push(twoInstancesTable(results.twoInstances));
   if (results.eventLatencies.length > 0) parts.push(eventLatencyTable(results.eventLatencies));
   if (results.telemetryCosts.length > 0) parts.push(telemetryTable(results.telemetryCosts));
+  if (results.interfaceWordsCosts.length > 0) parts.push(interfaceWordsTable(results.interfaceWordsCosts));
   if (results.adminStatistics.length > 0) parts.push(adminStatisticsTable(results.adminStatistics));
   if (results.bigLists.length > 0) {
     parts.push(

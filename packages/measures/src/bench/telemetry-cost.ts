@@ -5,7 +5,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { NO_TRACING, splitTrace } from '../../../../src/core/telemetry/tracing.ts';
-import { processorSeconds, startWorker } from './child-process.ts';
+import { processorTime, startWorker } from './child-process.ts';
 import { Cleanup } from './cleanup.ts';
 import type { Pace } from './compare-path.ts';
 import { type LabData, startLab } from './lab.ts';
@@ -87,12 +87,6 @@ export async function measureTelemetry(data: LabData, pace: Pace, progress: (tex
   } finally {
     await cleanup.run();
   }
-}
-
-function processorTime(pid: number): number {
-  const seconds = processorSeconds(pid);
-  if (seconds === null) throw new Error('this system does not report the processor time of a process');
-  return seconds;
 }
 
 /** @returns microseconds that the calls without a collector add to an asynchronous function */

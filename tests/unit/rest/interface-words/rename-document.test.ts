@@ -61,7 +61,7 @@ describe.each([
     }
   });
 
-  it('can be turned back: one name of the client stands for one of ours', () => {
+  it('can be turned back (spec 09 W3): one name of the client stands for one of ours', () => {
     const oursOf = new Map<string, string>();
     for (const { ours, client } of found) {
       expect([client, oursOf.get(client) ?? ours]).toEqual([client, ours]);
