@@ -10,7 +10,7 @@ import { listCasesCommand, resolveCaseCommand, showCaseCommand } from './case-co
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { importEnvCommand, importVerifyCommand } from './import-commands.ts';
-import { importLeftoversCommand } from './import-leftovers-command.ts';
+import { importLeftoversCommand, importUnparkCommand } from './import-leftovers-command.ts';
 import { importReportCommand } from './import-report.ts';
 import { importCheckPanelCommand, importExportCommand } from './import-review-commands.ts';
 import { importCheckCommand, importDeltaCommand, importRunCommand } from './import-run-commands.ts';
@@ -61,5 +61,6 @@ export const commands: readonly Command[] = [
   importReportCommand,
   importCheckPanelCommand,
   importLeftoversCommand,
+  importUnparkCommand,
   importExportCommand,
 ];

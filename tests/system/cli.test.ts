@@ -65,6 +65,7 @@ describe('calling it', () => {
       'import report',
       'import check-panel',
       'import panel-leftovers',
+      'import unpark',
       'import export-since',
       'import env',
     ]) {

@@ -97,6 +97,19 @@ describe.skipIf(!serverUrl)('the command of an import (left out without a server
       expect([file, (await stat(join(folder, file))).mode & 0o777]).toEqual([file, 0o600]);
   });
 
+  test('lists what was kept aside by table and reason, and says that none of it can be loaded', async () => {
+    const { run } = await aTarget();
+    expect((await run('run', source.url)).code).toBe(0);
+    const { code, out } = await run('unpark', '', ['--json']);
+    const kinds = JSON.parse(out) as { table: string; reason: string; whole: boolean; count: number; can_be_loaded: boolean }[];
+    expect([code, kinds.filter(({ can_be_loaded: can }) => can)]).toEqual([0, []]);
+    const counted: Record<string, number> = {};
+    for (const { table, whole, count } of kinds) if (whole) counted[table] = (counted[table] ?? 0) + count;
+    const expected = Object.entries(made.parked_rows).filter(([, count]) => count > 0);
+    expect(counted).toEqual(Object.fromEntries(expected));
+    expect((await run('unpark', '', [])).out).toContain('this release can load none of it');
+  });
+
   test('takes a backup as JSON where that is chosen, and names what it leaves out', async () => {
     const { folder, run } = await aTarget();
     const path = join(folder, 'backup_20261128_090000.tar.gz');

@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import type { SqlRunner } from '../../core/db/db.ts';
 import { type Deviation, deviationOf } from './deviations.ts';
 import type { ImportResult } from './run-import.ts';
+import { hasHome } from './source-revision.ts';
 
 /** Rows of a code that a report names; `import_issues` has all of them. */
 const NAMED = 1_000;
@@ -88,4 +89,22 @@ export async function readLost(sql: SqlRunner, issues: string, runId = 0): Promi
      FROM ${issues} WHERE code = 'subscription_parked' AND run_id = $1::int ORDER BY 1, 2`,
     [runId],
   );
+}
+
+/** What the last pass has kept aside of a table for one reason: rows (`isWhole`), or values of rows that are here. */
+export interface ParkedKind {
+  table: string;
+  reason: string;
+  isWhole: boolean;
+  count: number;
+  /** Whether this release has a place for the table. */
+  hasPlace: boolean;
+}
+
+export async function listParked({ db }: Pick<App, 'db'>): Promise<ParkedKind[]> {
+  const kinds = await db.sql<Omit<ParkedKind, 'hasPlace'>>(
+    `SELECT source_table AS "table", reason, is_whole, count(*) AS count FROM import_parked WHERE run_id = (SELECT max(id) FROM import_runs)
+     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+  );
+  return kinds.map((kind) => ({ ...kind, hasPlace: hasHome(kind.table) }));
 }
