@@ -135,23 +135,23 @@ async function compareRows(
     `SELECT subject FROM import_issues WHERE source_table = '${table}' AND code NOT IN (${UNCHANGED_BY})
      UNION ALL SELECT source_id FROM import_parked WHERE source_table = '${table}' AND reason NOT IN (${UNCHANGED_BY})`;
   await sql('DROP TABLE IF EXISTS import_differing');
-  // The columns of ours get the names of the source's.
+  // The columns of ours get the names of the source's. A row without an id is kept aside, and cannot be named.
   await sql(
     `CREATE TEMP TABLE import_differing ON COMMIT DROP AS
-     SELECT d.*, ${subject} IN (${named}) AS is_explained, row_number() OVER (ORDER BY id) AS place
+     SELECT d.*, coalesce(${subject} IN (${named}), true) AS is_explained, row_number() OVER (ORDER BY id) AS place
      FROM (SELECT coalesce(s.id, t.id) AS id, to_jsonb(s) AS source, to_jsonb(t) AS target
        FROM (${source}) s FULL JOIN (SELECT * FROM (${source}) n WHERE false UNION ALL ${target}) t ON t.id = s.id WHERE s IS DISTINCT FROM t) d`,
   );
-  await sql('CREATE INDEX ON import_differing (place) WHERE is_explained IS NOT TRUE');
+  await sql('CREATE INDEX ON import_differing (place) WHERE NOT is_explained');
   const [counted] = await sql<{ explained: number; differing: number }>(
-    'SELECT count(*) FILTER (WHERE is_explained) AS explained, count(*) FILTER (WHERE is_explained IS NOT TRUE) AS differing FROM import_differing',
+    'SELECT count(*) FILTER (WHERE is_explained) AS explained, count(*) FILTER (WHERE NOT is_explained) AS differing FROM import_differing',
   );
   result.explained += counted!.explained;
   result.differing += counted!.differing;
   for (let [last, left] = [0, counted!.differing]; left > 0; ) {
     const rows = await sql<Omit<Difference, 'table'> & { place: number }>(
       `SELECT id::text, source - 'id' AS source, target - 'id' AS target, place FROM import_differing
-       WHERE is_explained IS NOT TRUE AND place > $1::bigint ORDER BY place LIMIT ${LISTED}`,
+       WHERE NOT is_explained AND place > $1::bigint ORDER BY place LIMIT ${LISTED}`,
       [last],
     );
     const differences = rows.map(({ id, source: there, target: here }) => ({ table, id, source: there, target: here }));
