@@ -10,8 +10,9 @@ import { listCasesCommand, resolveCaseCommand, showCaseCommand } from './case-co
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { importEnvCommand, importVerifyCommand } from './import-commands.ts';
-import { importLeftoversCommand } from './import-leftovers-command.ts';
-import { importCheckPanelCommand, importExportCommand, importReportCommand } from './import-review-commands.ts';
+import { importLeftoversCommand, importUnparkCommand } from './import-leftovers-command.ts';
+import { importReportCommand } from './import-report.ts';
+import { importCheckPanelCommand, importExportCommand } from './import-review-commands.ts';
 import { importCheckCommand, importDeltaCommand, importRunCommand } from './import-run-commands.ts';
 import { ledgerCheckCommand, ledgerReportCommand } from './ledger-commands.ts';
 import { setWebhookCommand } from './messenger-command.ts';
@@ -62,5 +63,6 @@ export const commands: readonly Command[] = [
   importReportCommand,
   importCheckPanelCommand,
   importLeftoversCommand,
+  importUnparkCommand,
   importExportCommand,
 ];

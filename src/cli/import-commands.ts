@@ -3,10 +3,20 @@ import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { openImportSource } from '../composition/open-import-source.ts';
 import { ImportRefused, type ImportSource, rowsOf } from '../domain/import/import-source.ts';
-import type { ImportResult } from '../domain/import/run-import.ts';
 import { environmentLine, translateEnvironment } from '../domain/import/source-settings.ts';
-import { type VerifyResult, verifyImport } from '../domain/import/verify-import.ts';
-import { alignColumns, type Command, CommandError, type CommandResult, EXIT, openNewFile, UsageError } from './command.ts';
+import { type Difference, type VerifyResult, verifyImport } from '../domain/import/verify-import.ts';
+import {
+  alignColumns,
+  type Command,
+  type CommandCall,
+  CommandError,
+  type CommandResult,
+  EXIT,
+  openNewFile,
+  UsageError,
+} from './command.ts';
+import { sumData, sumLines } from './import-report.ts';
+import { withDifferenceFile, writeFiles, writtenInto } from './import-report-files.ts';
 import { withApp } from './open-service.ts';
 
 /** What every command says of its first word. */
@@ -17,63 +27,57 @@ export const ADDRESS = [
   '  backup_*.tar.gz or backup_*.tar              as the bot writes them',
 ];
 
-/** Rows of each table of the source that has some. */
-export function fatesTable(source: ImportResult['source']): string {
-  const filled = Object.entries(source).filter(([, { read }]) => read > 0);
-  return alignColumns([
-    ['TABLE', 'READ', 'KEPT', 'MERGED', 'PARKED', 'DROPPED'],
-    ...filled.map(([name, { read, kept, merged, parked, dropped }]) => [
-      name,
-      ...[read, kept, merged, parked, dropped].map(String),
-    ]),
-  ]);
-}
-
-export function fatesData(source: ImportResult['source']): unknown {
-  const fates = Object.entries(source).map(([name, { parkedColumns, ...rows }]) => [
-    name,
-    { ...rows, parked_columns: parkedColumns },
-  ]);
-  return Object.fromEntries(fates);
-}
+export const ACCEPT_INCOMPLETE = { 'accept-incomplete': { type: 'boolean' } } as const;
+export const ACCEPT_LINES = [
+  '--accept-incomplete',
+  '               read a backup that was made without pg_dump, too; the report names the tables that it leaves out',
+];
 
 /** `import verify`: compares source and service again (spec 07 section 10). */
 export const importVerifyCommand: Command = {
   name: 'import verify',
-  parameters: 'SOURCE',
+  parameters: 'SOURCE [--accept-incomplete]',
   summary: 'Compare the database of an existing bot with what was imported of it, row by row; changes nothing.',
-  details: [...ADDRESS, '', 'Exit code 1 when a row differs that no deviation of the import explains.'].join('\n'),
+  details: [
+    ...ADDRESS,
+    '',
+    ...ACCEPT_LINES,
+    '',
+    'Exit code 1 when a row differs that no deviation of the import explains.',
+    'The answer is written into the data folder, too, as import-verify.txt and .json, with every difference in import-differences.jsonl.',
+  ].join('\n'),
+  options: ACCEPT_INCOMPLETE,
   words: [1, 1],
   run: (call) =>
-    withSource(call.words[0]!, (source) => withApp(call, async (app) => verifyAnswer(await verifyImport(app, source)))),
+    withSource(call, (source) =>
+      withApp(call, async (app) => {
+        const folder = app.env.dataDir;
+        const { result, paths } = await withDifferenceFile(folder, (add) => verifyImport(app, source, add));
+        const { text, data, ...answer } = verifyAnswer(result);
+        const files = await writeFiles(folder, [
+          ['import-verify.txt', `${text}\n`],
+          ['import-verify.json', `${JSON.stringify(data, null, 2)}\n`],
+        ]);
+        files.push(...paths);
+        return { ...answer, text: [text, '', ...writtenInto(files)].join('\n'), data: { ...data, files } };
+      }),
+    ),
 };
 
-function verifyAnswer({ snapshotAt, differences, differing, explained, sums, checks }: VerifyResult): CommandResult {
+function verifyAnswer({ runId, snapshotAt, differences, differing, explained, sums, checks }: VerifyResult) {
   const isRight = differing === 0 && checks.every(({ isOk }) => isOk);
   const data = {
-    snapshot_at: snapshotAt.toISOString(),
+    ...{ run_id: runId, snapshot_at: snapshotAt.toISOString() },
     ...{ equal: isRight, differing, explained, differences },
-    sums: sums.map(({ name, rows }) => ({
-      name,
-      rows: rows.map(({ key, sourceRows, targetRows, sourceKopeks, targetKopeks }) => ({
-        ...{ key, source_rows: sourceRows, target_rows: targetRows, source_kopeks: sourceKopeks, target_kopeks: targetKopeks },
-      })),
-    })),
+    sums: sumData(sums),
     checks: checks.map(({ name, isOk, finding }) => ({ name, ok: isOk, finding })),
   };
   const text = [
     isRight
       ? `Every row is as in the source; ${explained} differ as a deviation of the import says.`
       : `${differing} rows differ, and no deviation of the import says why:`,
-    ...differences.slice(0, SHOWN).map(({ table, id, source, target }) => `  ${table} ${id}: ${changesBetween(source, target)}`),
-    ...sums.flatMap(({ name, rows }) => [
-      '',
-      `${name}:`,
-      alignColumns([
-        ['', 'KEY', 'ROWS THERE', 'HERE', 'KOPEKS THERE', 'HERE'],
-        ...rows.map((row) => ['', row.key, ...[row.sourceRows, row.targetRows, row.sourceKopeks, row.targetKopeks].map(String)]),
-      ]),
-    ]),
+    ...differences.slice(0, SHOWN).map((difference) => `  ${difference.table} ${difference.id}: ${whatDiffers(difference)}`),
+    ...sumLines(sums),
     '',
     ...checks.map(({ name, isOk, finding }) => `${name}: ${isOk ? 'ok' : finding}`),
   ].join('\n');
@@ -82,15 +86,13 @@ function verifyAnswer({ snapshotAt, differences, differing, explained, sums, che
 
 const SHOWN = 20;
 
-/** The values of one row that differ, without those that are equal. */
-function changesBetween(
-  source: Readonly<Record<string, unknown>> | null,
-  target: Readonly<Record<string, unknown>> | null,
-): string {
+/** Names only: the values are of persons, and in the data. */
+function whatDiffers({ source, target }: Difference): string {
   if (source === null) return 'is not in the source';
   if (target === null) return 'is missing here';
-  const names = Object.keys(source).filter((name) => JSON.stringify(source[name]) !== JSON.stringify(target[name]));
-  return names.map((name) => `${name} ${JSON.stringify(source[name])} there, ${JSON.stringify(target[name])} here`).join('; ');
+  return Object.keys(source)
+    .filter((name) => JSON.stringify(source[name]) !== JSON.stringify(target[name]))
+    .join(', ');
 }
 
 /** `import env`: the environment of an old bot in the words of this service (spec 07 section 5). */
@@ -110,7 +112,7 @@ export const importEnvCommand: Command = {
     const path = words[0]!;
     const variables = parseEnv(await textOf(path)) as Record<string, string>;
     if (typeof options.source !== 'string') return writeEnvironment(path, options.output, variables, new Map());
-    return withSource(options.source, async (source) =>
+    return withSource({ words: [options.source], options: {} }, async (source) =>
       writeEnvironment(path, options.output, variables, await storedSettings(source)),
     );
   },
@@ -175,13 +177,14 @@ async function writeEnvironment(
 const section = (title: string, rows: string[][]) =>
   rows.length === 0 ? [] : ['', title, alignColumns(rows.map((row) => ['', ...row]))];
 
-/** Opens the source, and closes it after the work; a refusal is the answer. */
+/** Opens the source that a command names, and closes it after the work; a refusal is the answer. */
 export async function withSource(
-  address: string,
+  { words, options }: Pick<CommandCall, 'words' | 'options'>,
   work: (source: ImportSource) => Promise<CommandResult>,
 ): Promise<CommandResult> {
+  const address = words[0]!;
   try {
-    const source = await openImportSource(address, new Date());
+    const source = await openImportSource(address, new Date(), options['accept-incomplete'] === true);
     if (source === null)
       throw new UsageError(`SOURCE is a postgresql:// address, a SQLite file or an archive, not "${withoutPassword(address)}".`);
     try {

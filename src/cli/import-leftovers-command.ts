@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline';
+import { deviationOf } from '../domain/import/deviations.ts';
 import { disablePanelLeftover, listPanelLeftovers, type PanelLeftover } from '../domain/import/panel-leftovers.ts';
+import { listParked } from '../domain/import/report-import.ts';
 import { isPanelError } from '../domain/provisioning/ports.ts';
 import { alignColumns, type Command, type CommandCall, CommandError, EXIT, type Terminal, UsageError } from './command.ts';
 import { withApp } from './open-service.ts';
@@ -81,3 +83,25 @@ function leftoversAnswer(leftovers: readonly PanelLeftover[], disabled: readonly
   }));
   return { text, data, exitCode: EXIT.ok };
 }
+
+/** `import unpark`: what was kept aside. No kind of it has a way into this release, which the answer says (spec 07 sections 2 and 4.2). */
+export const importUnparkCommand: Command = {
+  name: 'import unpark',
+  parameters: '',
+  summary: 'List what the last pass of an import has kept aside, by table and reason. This release can load none of it.',
+  details: 'The rows stay in the table import_parked for a later release that has a place for them. Changes nothing.',
+  words: [0, 0],
+  run: (call) =>
+    withApp(call, async (app) => {
+      const kinds = await listParked(app);
+      const lines = kinds.map(({ table, reason, isWhole, count, hasPlace }) => [
+        ...['', table, `${count} ${isWhole ? 'rows' : 'values'}`, reason],
+        hasPlace ? deviationOf(reason).text : 'This release has no place for the table.',
+      ]);
+      const text = ['Kept aside; this release can load none of it:', alignColumns(lines)].join('\n');
+      const data = kinds.map(({ table, reason, isWhole, count, hasPlace }) => ({
+        ...{ table, reason, whole: isWhole, count, has_place: hasPlace, can_be_loaded: false },
+      }));
+      return { text: kinds.length === 0 ? 'Nothing was kept aside.' : text, data };
+    }),
+};

@@ -1,63 +1,10 @@
 import { join } from 'node:path';
 import { checkPanelLinks, type PanelLinkCheck } from '../domain/import/check-panel-links.ts';
-import { type ImportReport, type ReportedDeviation, readReport } from '../domain/import/report-import.ts';
 import { exportSince, readSwitchOver } from '../domain/import/switch-over.ts';
 import { recordImportSeen } from '../domain/provisioning/panel-user.ts';
 import { isPanelError } from '../domain/provisioning/ports.ts';
-import { alignColumns, type Command, CommandError, type CommandResult, EXIT, openNewFile, wholeNumber } from './command.ts';
-import { fatesData, fatesTable } from './import-commands.ts';
+import { alignColumns, type Command, CommandError, type CommandResult, EXIT, openNewFile } from './command.ts';
 import { withApp } from './open-service.ts';
-
-/** `import report`: what a pass has found (spec 07 section 10). */
-export const importReportCommand: Command = {
-  name: 'import report',
-  parameters: '[--pass NUMBER]',
-  summary: 'Print what an import has done and found: rows by table, deviations, what a person should look at.',
-  details:
-    'Without --pass the last one. With --json every deviation has its rows, up to a thousand of each code. Ids only, no secret.',
-  options: { pass: { type: 'string' } },
-  words: [0, 0],
-  run: (call) =>
-    withApp(call, async (app) => {
-      const { pass } = call.options;
-      const report = await readReport(app, typeof pass === 'string' ? wholeNumber(pass, '--pass', 1_000) : null);
-      if (report === null) throw new CommandError('Nothing was imported into this service, or not by that pass.');
-      return reportAnswer(report);
-    }),
-};
-
-const KINDS: Readonly<Record<ReportedDeviation['kind'], string>> = {
-  listed: 'Look at these before the switch-over:',
-  parked: 'Kept aside:',
-  repaired: 'Repaired:',
-  information: 'For information:',
-};
-
-function reportAnswer(report: ImportReport): CommandResult {
-  const { runId, pass, sourceKind, sourceRevision, snapshotAt, startedAt, finishedAt, result, deviations } = report;
-  const seconds = Math.round((finishedAt.getTime() - startedAt.getTime()) / 1_000);
-  const text = [
-    `Pass ${pass} from a ${sourceKind} source of revision ${sourceRevision}, as of ${snapshotAt.toISOString()}, in ${seconds} s.`,
-    '',
-    fatesTable(result.source),
-    ...(Object.keys(KINDS) as ReportedDeviation['kind'][]).flatMap((kind) => {
-      const rows = deviations.filter((deviation) => deviation.kind === kind);
-      if (rows.length === 0) return [];
-      return ['', KINDS[kind], alignColumns(rows.map(({ code, count, text: meaning }) => ['', String(count), code, meaning]))];
-    }),
-  ].join('\n');
-  const data = {
-    ...{ run_id: runId, pass, source: sourceKind, revision: sourceRevision, snapshot_at: snapshotAt.toISOString() },
-    ...{
-      started_at: startedAt.toISOString(),
-      finished_at: finishedAt.toISOString(),
-      tables: fatesData(result.source),
-      rows: result.tables,
-    },
-    ...{ changes: result.changes, deviations },
-  };
-  return { text, data };
-}
 
 const SHOWN = 20;
 

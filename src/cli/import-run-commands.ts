@@ -1,9 +1,9 @@
+import { readVersion } from '../composition/service.ts';
 import type { App } from '../core/app.ts';
 import { loadEnv } from '../core/env.ts';
 import { requireUnused } from '../domain/import/apply-import.ts';
 import { checkSource, type SourceFindings } from '../domain/import/check-source.ts';
 import { ImportRefused, type ImportSource } from '../domain/import/import-source.ts';
-import type { ReportedDeviation } from '../domain/import/report-import.ts';
 import { type FinishedPass, isUnderWay, type RunOptions, runImport } from '../domain/import/run-import.ts';
 import {
   alignColumns,
@@ -16,18 +16,21 @@ import {
   wholeNumber,
 } from './command.ts';
 import { describeFailure } from './describe-failure.ts';
-import { ADDRESS, fatesData, fatesTable, withSource } from './import-commands.ts';
+import { ACCEPT_INCOMPLETE, ACCEPT_LINES, ADDRESS, withSource } from './import-commands.ts';
 import { printProgress } from './import-progress.ts';
-import { lostRecord, writeReportFiles } from './import-report-files.ts';
+import { passData, passText } from './import-report.ts';
+import { writeReportFiles, writtenInto } from './import-report-files.ts';
 import { hasEmbeddedData, withApp } from './open-service.ts';
 
 /** Of every pass; what is chosen for the first one is given again for each later one. */
 const PASS_OPTIONS: NonNullable<Command['options']> = {
   ...{ restart: { type: 'boolean' }, 'with-logs': { type: 'boolean' }, throttle: { type: 'string' } },
   ...{ subscriptions: { type: 'string' }, 'provider-subscriptions': { type: 'string' }, negative: { type: 'string' } },
+  ...ACCEPT_INCOMPLETE,
 };
 
-const CHOICES = '[--with-logs] [--subscriptions CHOICE] [--provider-subscriptions CHOICE] [--negative CHOICE] [--throttle ROWS]';
+const CHOICES =
+  '[--with-logs] [--subscriptions CHOICE] [--provider-subscriptions CHOICE] [--negative CHOICE] [--accept-incomplete] [--throttle ROWS]';
 
 const CHOICE_LINES = [
   '--with-logs    keep the technical logs of the bot aside, too',
@@ -37,6 +40,7 @@ const CHOICE_LINES = [
   '               subscriptions that a provider charges by itself are kept aside; without it refused',
   '--negative list|refuse',
   '               a balance below zero becomes 0 and is listed, or the import is refused; without it list',
+  ...ACCEPT_LINES,
   '--throttle ROWS',
   '               rows a second at most while the source is read',
 ];
@@ -63,7 +67,7 @@ export const importCheckCommand: Command = {
   words: [1, 1],
   run: (call) => {
     const options = readOptions(call, { isDryRun: true, isDelta: false });
-    return withSource(call.words[0]!, async (source) => {
+    return withSource(call, async (source) => {
       const quick = answerOf(await checkSource(source), options);
       if (call.options.quick === true || quick.exitCode === EXIT.usage) return quick;
       const tried = await tryWhole(call, source, options);
@@ -112,7 +116,7 @@ export const importRunCommand: Command = {
   words: [1, 1],
   run: (call) => {
     const options = readOptions(call, { isDryRun: call.options['dry-run'] === true, isDelta: false });
-    return withSource(call.words[0]!, (source) => withApp(call, (app) => runPass(call, app, source, options)));
+    return withSource(call, (source) => withApp(call, (app) => runPass(call, app, source, options)));
   },
 };
 
@@ -132,11 +136,11 @@ export const importDeltaCommand: Command = {
   words: [1, 1],
   run: (call) => {
     const options = readOptions(call, { isDryRun: false, isDelta: true });
-    return withSource(call.words[0]!, (source) => withApp(call, (app) => runPass(call, app, source, options)));
+    return withSource(call, (source) => withApp(call, (app) => runPass(call, app, source, options)));
   },
 };
 
-type PassOptions = Omit<RunOptions, 'progress' | 'position' | 'signal'>;
+type PassOptions = Omit<RunOptions, 'progress' | 'position' | 'signal' | 'serviceVersion'>;
 
 const MAX_THROTTLE = 10_000_000;
 
@@ -148,6 +152,7 @@ function readOptions(call: CommandCall, pass: { isDryRun: boolean; isDelta: bool
     subscriptions: choiceOf(call, 'subscriptions', ['refuse', 'keep-latest']),
     providerSubscriptions: choiceOf(call, 'provider-subscriptions', ['refuse', 'leave']),
     negative: choiceOf(call, 'negative', ['list', 'refuse']),
+    acceptIncomplete: call.options['accept-incomplete'] === true,
     throttle: typeof throttle === 'string' ? wholeNumber(throttle, '--throttle', MAX_THROTTLE) : null,
   };
 }
@@ -178,10 +183,11 @@ async function runPass(call: CommandCall, app: App, source: ImportSource, option
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const { move, end } = printProgress(call.progress);
   try {
-    const pass = await runImport(app, source, { ...options, progress: call.progress, position: move, signal: stop.signal });
+    const watch = { progress: call.progress, position: move, signal: stop.signal };
+    const pass = await runImport(app, source, { ...options, ...watch, serviceVersion: await readVersion() });
     const seconds = Math.round((performance.now() - startMs) / 1_000);
-    const text = importText(pass, { kind: source.kind, seconds });
-    const data = importData(pass, { kind: source.kind, seconds });
+    const text = passText(pass, { kind: source.kind, seconds });
+    const data = passData(pass, { kind: source.kind, seconds });
     const files = await reportFiles(app.env.dataDir, pass, { text, data });
     return { text: `${text}\n\n${files.text}`, data: { ...data, files: files.paths } };
   } catch (error) {
@@ -209,79 +215,12 @@ async function reportFiles(
 ): Promise<{ text: string; paths: string[] }> {
   try {
     const paths = await writeReportFiles(folder, { pass, ...report });
-    return { text: ['The report is in', ...paths.map((path) => `  ${path}`)].join('\n'), paths };
+    return { text: writtenInto(paths).join('\n'), paths };
   } catch (error) {
     // Any failure: a folder that cannot be written, a full disk; no database is asked.
     const why = error instanceof CommandError ? error.message : String((error as NodeJS.ErrnoException).code ?? error);
     return { text: `The files of the report could not be written: ${why}`, paths: [] };
   }
-}
-
-const KINDS: Readonly<Record<ReportedDeviation['kind'], string>> = {
-  listed: 'Look at these before the switch-over:',
-  parked: 'Kept aside:',
-  repaired: 'Repaired:',
-  information: 'For information:',
-};
-
-interface Head {
-  kind: ImportSource['kind'];
-  seconds: number;
-}
-
-function importText({ runId, pass, revision, source, deviations, lost, changes, snapshotAt }: FinishedPass, head: Head): string {
-  const changed = Object.entries(changes ?? {}).filter(([, { added, changed: rows, removed }]) => added + rows + removed > 0);
-  const done = changed.length === 0 && changes !== null ? 'Nothing has changed since the last pass,' : 'Imported,';
-  return [
-    runId === null ? 'Nothing was imported; a run would do this:' : `${done} as of ${snapshotAt.toISOString()}:`,
-    `Pass ${pass} from a ${head.kind} source of revision ${revision}, in ${head.seconds} s.`,
-    ...(changed.length === 0
-      ? []
-      : [
-          '',
-          alignColumns([
-            ['TABLE', 'ADDED', 'CHANGED', 'REMOVED'],
-            ...changed.map(([name, { added, changed: rows, removed }]) => [name, ...[added, rows, removed].map(String)]),
-          ]),
-        ]),
-    '',
-    fatesTable(source),
-    ...lostLines(lost),
-    ...(Object.keys(KINDS) as ReportedDeviation['kind'][]).flatMap((kind) => {
-      const rows = deviations.filter((deviation) => deviation.kind === kind);
-      if (rows.length === 0) return [];
-      return ['', KINDS[kind], alignColumns(rows.map(({ code, count, text }) => ['', String(count), code, text]))];
-    }),
-  ].join('\n');
-}
-
-function sumOfLost(lost: FinishedPass['lost']) {
-  return {
-    users: new Set(lost.map(({ userId }) => userId)).size,
-    subscriptions: lost.length,
-    days: lost.reduce((sum, { days }) => sum + days, 0),
-    kopeks: lost.reduce((sum, { kopeks }) => sum + (kopeks ?? 0), 0),
-    without_price: lost.filter(({ kopeks }) => kopeks === null).length,
-  };
-}
-
-function lostLines(lost: FinishedPass['lost']): string[] {
-  if (lost.length === 0) return [];
-  const { users, subscriptions, days, kopeks, without_price: without } = sumOfLost(lost);
-  return [
-    '',
-    `${users} people lose ${subscriptions} live subscriptions: ${days} days, ${kopeks} kopeks at today's prices, ${without} without a price.`,
-  ];
-}
-
-function importData(result: FinishedPass, { kind, seconds }: Head) {
-  const { runId, pass, snapshotAt, revision, source, tables, issues, changes, deviations, lost } = result;
-  return {
-    ...{ run_id: runId, pass, source_kind: kind, revision, snapshot_at: snapshotAt, seconds },
-    ...{ source: fatesData(source), tables, issues, changes, deviations },
-    lost: sumOfLost(lost),
-    lost_subscriptions: lost.map(lostRecord),
-  };
 }
 
 /** What an import does on two cores and 4 GB at least (spec 07 section 9). */

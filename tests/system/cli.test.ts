@@ -66,6 +66,7 @@ describe('calling it', () => {
       'import report',
       'import check-panel',
       'import panel-leftovers',
+      'import unpark',
       'import export-since',
       'import env',
     ]) {

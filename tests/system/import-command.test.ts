@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type MadeSource, makeSource } from '../support/import-sources.ts';
+import { type MadeSource, makeSource, readSource, writeJsonArchive } from '../support/import-sources.ts';
 import { type CliOptions, runCommand } from '../support/run-cli.ts';
 import { copiedDatabase, emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
@@ -18,24 +18,31 @@ async function aTarget() {
     await database.drop();
     await rm(folder, { recursive: true, force: true });
   });
+  const query = async <T extends object>(sql: string): Promise<T[]> => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    return (await client.query<T>(sql).finally(() => client.end())).rows;
+  };
   return {
     folder,
+    /** @param source empty: the command has none */
     run: (command: string, source: string, words: readonly string[] = CHOICES, options: CliOptions = {}) =>
       runCommand(
-        ['import', command, source, ...words],
+        ['import', command, ...(source === '' ? [] : [source]), ...words],
         { DATABASE_URL: database.url, DATA_DIR: folder, ADMIN_EMAILS: '' },
         options,
       ),
-    users: async () => {
-      const client = new pg.Client({ connectionString: database.url });
-      await client.connect();
-      const { rows } = await client
-        .query<{ users: number }>('SELECT count(*)::int AS users FROM users')
-        .finally(() => client.end());
-      return rows[0]!.users;
-    },
+    query,
+    users: async () => (await query<{ users: number }>('SELECT count(*)::int AS users FROM users'))[0]!.users,
   };
 }
+
+interface Report {
+  versions: object;
+  sums: { name: string; rows: object[] }[];
+}
+
+const sumOf = ({ sums }: Report, name: string) => sums.find((sum) => sum.name === name)?.rows;
 
 describe.skipIf(!serverUrl)('the command of an import (left out without a server: TEST_DATABASE_URL)', () => {
   let source: { url: string; drop(): Promise<void> };
@@ -62,6 +69,57 @@ describe.skipIf(!serverUrl)('the command of an import (left out without a server
     const listed = lines.slice(1).map((line) => line.split(',').slice(0, 2).join(' '));
     const expected = made.several_subscriptions!.list.map((one) => `${one.user_id} ${one.subscription_id}`);
     expect(listed.sort()).toEqual(expected.sort());
+  });
+
+  test('reports sums of both sides and versions, and the verification every difference, without a person’s data in the text', async () => {
+    const { folder, run, query } = await aTarget();
+    const ran = await run('run', source.url, [...CHOICES, '--json']);
+    const report = JSON.parse(ran.out) as Report;
+    const versions = { releases: 'v4.0 to v4.1', service: expect.stringMatching(/^\d+\.\d+\.\d+/), rules: '0106' };
+    expect(report.versions).toEqual(versions);
+    const money = sumOf(report, 'money on balances against the ledger');
+    const { opening_kopeks: kopeks, users_with_balance: rows } = made.sums;
+    expect(money).toEqual([{ key: 'all', source_rows: rows, target_rows: rows, source_kopeks: kopeks, target_kopeks: kopeks }]);
+    const verified = await run('verify', source.url, ['--json']);
+    expect([verified.code, JSON.parse(verified.out)]).toMatchObject([0, { equal: true, sums: report.sums, run_id: 1 }]);
+    expect(await readdir(folder)).not.toContain('import-differences.jsonl');
+
+    await query(`UPDATE users SET first_name = 'Somebody else', language = 'fa' WHERE id = 21`);
+    const after = await run('verify', source.url, []);
+    expect([after.code, after.out]).toEqual([1, expect.stringContaining('  users 21: language, first_name')]);
+    const text = await readFile(join(folder, 'import-verify.txt'), 'utf8');
+    expect(text).not.toContain('Somebody else');
+    const lines = (await readFile(join(folder, 'import-differences.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ table: 'users', id: '21', target: expect.objectContaining({ first_name: 'Somebody else' }) }),
+    ]);
+    for (const file of ['import-verify.txt', 'import-verify.json', 'import-differences.jsonl'])
+      expect([file, (await stat(join(folder, file))).mode & 0o777]).toEqual([file, 0o600]);
+  });
+
+  test('lists what was kept aside by table and reason, and says that none of it can be loaded', async () => {
+    const { run } = await aTarget();
+    expect((await run('run', source.url)).code).toBe(0);
+    const { code, out } = await run('unpark', '', ['--json']);
+    const kinds = JSON.parse(out) as { table: string; reason: string; whole: boolean; count: number; can_be_loaded: boolean }[];
+    expect([code, kinds.filter(({ can_be_loaded: can }) => can)]).toEqual([0, []]);
+    const counted: Record<string, number> = {};
+    for (const { table, whole, count } of kinds) if (whole) counted[table] = (counted[table] ?? 0) + count;
+    const expected = Object.entries(made.parked_rows).filter(([, count]) => count > 0);
+    expect(counted).toEqual(Object.fromEntries(expected));
+    expect((await run('unpark', '', [])).out).toContain('this release can load none of it');
+  });
+
+  test('takes a backup as JSON where that is chosen, and names what it leaves out', async () => {
+    const { folder, run } = await aTarget();
+    const path = join(folder, 'backup_20261128_090000.tar.gz');
+    await readSource(source.url, new Date(), (opened) => writeJsonArchive(opened, path));
+    const refused = await run('run', path, [...CHOICES, '--json']);
+    expect([refused.code, JSON.parse(refused.out)]).toMatchObject([2, { code: 'backup_incomplete' }]);
+    const { code, out } = await run('run', path, [...CHOICES, '--accept-incomplete']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/Not in the backup, or without a row there: .*landing_pages/)]);
+    expect((await run('delta', path, [...CHOICES, '--accept-incomplete'])).code).toBe(0);
+    expect((await run('verify', path, ['--accept-incomplete'])).code).toBe(0);
   });
 
   test('says as a check what a run would do, and changes nothing', async () => {

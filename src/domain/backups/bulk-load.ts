@@ -108,6 +108,19 @@ export async function ledgerProblems(sql: SqlRunner): Promise<string[]> {
   return problems.map(({ problem }) => problem);
 }
 
+/** Sequences that would give an id again that a row has. */
+export async function sequencesBehind(sql: SqlRunner): Promise<string[]> {
+  const behind: string[] = [];
+  for (const { sequence, table, column } of await listOwnedSequences(sql)) {
+    const [found] = await sql<{ isBehind: boolean }>(
+      `SELECT coalesce(max(${quote(column)}) > coalesce(pg_sequence_last_value($1::regclass), 0), false) AS is_behind FROM public.${quote(table)}`,
+      [sequence],
+    );
+    if (found!.isBehind) behind.push(sequence);
+  }
+  return behind.sort();
+}
+
 /** Sets the sequence of each id past the highest one; never back, because ids of before may still be known to somebody. */
 async function advanceSequences(sql: SqlRunner, lastIds: ReadonlyMap<string, number>): Promise<void> {
   for (const { sequence, table, column } of await listOwnedSequences(sql)) {

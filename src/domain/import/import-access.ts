@@ -101,7 +101,7 @@ async function repairPolicies(context: ImportContext): Promise<void> {
 }
 
 async function makeRoleRows(context: ImportContext): Promise<void> {
-  const now = sqlTime(context.snapshotAt);
+  const now = sqlTime(context.firstSnapshotAt);
   await transfer(context, {
     table: 'admin_roles',
     rest: joined('users', 'u', 'created_by'),
@@ -139,15 +139,14 @@ async function importTokens(context: ImportContext): Promise<void> {
 
 /** What may go on is a session that the source would still accept; the others are left behind, and counted as dropped. */
 async function importSessions(context: ImportContext): Promise<void> {
-  const { sql, snapshotAt } = context;
-  const now = sqlTime(snapshotAt);
+  const { sql, snapshotAt, firstSnapshotAt } = context;
   const users = sourceTable('users');
   await parkOrphans(context, 'cabinet_refresh_tokens', 'user_id', 'users', 'cabinet_refresh_token_orphan');
   await applyRule(context, {
     ...{ code: 'session_invalid', table: 'cabinet_refresh_tokens', isParked: true },
     find: `SELECT id FROM ${SESSIONS} WHERE expires_at IS NULL OR expires_at <= created_at OR token_hash ~* '^[0-9a-f]{64}$' IS NOT TRUE`,
   });
-  const isOver = `s.revoked_at IS NOT NULL OR s.expires_at <= ${now}
+  const isOver = `s.revoked_at IS NOT NULL OR s.expires_at <= ${sqlTime(snapshotAt)}
     OR NOT EXISTS (SELECT 1 FROM ${users} u WHERE u.id = s.user_id AND ${wordOf("coalesce(u.status, 'active')")} = 'active')`;
   await sql(`CREATE UNLOGGED TABLE ${sourceTable('~dropped')} (source_table text, rows bigint)`);
   await sql(
@@ -160,7 +159,7 @@ async function importSessions(context: ImportContext): Promise<void> {
       token_hash: 'lower(s.token_hash)',
       // The same in every pass.
       family_id: `md5('imported session ' || s.id)::uuid`,
-      created_at: cutTime(`coalesce(s.created_at, ${now})`),
+      created_at: cutTime(`coalesce(s.created_at, ${sqlTime(firstSnapshotAt)})`),
     },
   });
 }

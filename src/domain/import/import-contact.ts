@@ -199,8 +199,8 @@ async function importChannels(context: ImportContext): Promise<void> {
 
 /** Records of what was done: they stay as they are, with the present name of who did it. */
 async function importLogs(context: ImportContext): Promise<void> {
-  const { sql, snapshotAt } = context;
-  const now = sqlTime(snapshotAt);
+  const { sql, firstSnapshotAt } = context;
+  const now = sqlTime(firstSnapshotAt);
   await transfer(context, {
     table: 'support_audit_logs',
     rest: `${joined('users', 'a', 'actor_user_id')} ${joined('users', 'u', 'target_user_id')} ${joined('tickets', 't', 'ticket_id')}`,

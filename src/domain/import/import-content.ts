@@ -141,13 +141,16 @@ async function importBroadcasts(context: ImportContext): Promise<void> {
     createdFrom: ['s.completed_at'],
   });
   const ended = cutTime(`coalesce(s.completed_at, s.created_at, ${sqlTime(firstSnapshotAt)})`);
+  const ids = { target: 'mass_sends', sourceName: "'broadcast_history'", sourceId: 'b.id' };
+  await assignIds(context, { ...ids, from: `${nextTable('broadcast_history')} b`, order: 'b.id' });
   const state = `CASE ${wordOf('s.status')} WHEN 'completed' THEN 'done' WHEN 'partial' THEN 'done' WHEN 'failed' THEN 'failed' ELSE 'cancelled' END`;
   await sql(
     `INSERT INTO ${nextTable('mass_sends')} (id, kind, source_id, channel, audience, state, total, sent, failed, blocked, created_at, started_at, finished_at)
-     SELECT row_number() OVER (ORDER BY b.id), 'broadcast', b.id, CASE b.channel WHEN 'email' THEN 'email' ELSE 'messenger' END, b.target_type, ${state},
+     SELECT k.target_id, 'broadcast', b.id, CASE b.channel WHEN 'email' THEN 'email' ELSE 'messenger' END, b.target_type, ${state},
        greatest(${count('total_count')}, ${count('sent_count')} + ${count('failed_count')} + ${count('blocked_count')}),
        ${count('sent_count')}, ${count('failed_count')}, ${count('blocked_count')}, b.created_at, b.created_at, ${ended}
-     FROM ${nextTable('broadcast_history')} b JOIN ${BROADCASTS} s ON s.id = b.id`,
+     FROM ${nextTable('broadcast_history')} b JOIN ${BROADCASTS} s ON s.id = b.id
+       JOIN ${nextTable('import_map')} k ON ${isIdOf(ids)}`,
   );
 }
 

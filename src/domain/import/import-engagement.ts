@@ -264,7 +264,7 @@ export const referralContestStep: ImportStep = {
 async function repairContests(context: ImportContext): Promise<void> {
   const table = 'referral_contests';
   const isOutside = `end_at > start_at IS NOT TRUE OR ${SUMMARY_TIME} IS NULL OR timezone NOT IN (SELECT name FROM pg_timezone_names)`;
-  const now = sqlTime(context.snapshotAt);
+  const now = sqlTime(context.firstSnapshotAt);
   const start = `coalesce(s.start_at, s.created_at, ${now})`;
   await clearMissingLinks(context, table, { created_by: 'users' });
   await parkColumns(
@@ -320,7 +320,13 @@ export const dailyContestStep: ImportStep = {
     await parkOrphans(context, attempts, 'user_id', 'users', 'contest_attempt_orphan');
     await parkRepeated(context, { table: attempts, columns: 'round_id, user_id' });
     await transfer(context, { table: 'contest_templates', columns: { prize_type: wordOf('s.prize_type') } });
-    await transfer(context, { table: 'contest_rounds', columns: { status: wordOf('s.status') }, createdFrom: ['s.starts_at'] });
+    // The schedule starts rounds on the minute, a person hardly ever does: a slot that had its round must not open again.
+    await transfer(context, {
+      table: 'contest_rounds',
+      rest: `LEFT JOIN (SELECT min(id) AS id FROM ${ROUNDS} WHERE starts_at = date_trunc('minute', starts_at) GROUP BY template_id, starts_at) slot ON slot.id = s.id`,
+      columns: { status: wordOf('s.status'), is_scheduled: 'slot.id IS NOT NULL' },
+      createdFrom: ['s.starts_at'],
+    });
     await transfer(context, {
       table: attempts,
       rest: `JOIN ${ROUNDS} r ON r.id = s.round_id`,
@@ -349,7 +355,7 @@ async function repairRounds(context: ImportContext): Promise<void> {
   const table = 'contest_rounds';
   await parkOrphans(context, table, 'template_id', 'contest_templates', 'contest_round_orphan');
   await parkColumns(context, table, ['message_id', 'chat_id'], 'num_nonnulls(message_id, chat_id) > 0');
-  const now = sqlTime(context.snapshotAt);
+  const now = sqlTime(context.firstSnapshotAt);
   const start = `coalesce(s.starts_at, s.created_at, ${now})`;
   await applyRule(context, {
     ...{ code: 'contest_bounds', table },

@@ -130,7 +130,7 @@ export const offerStep: ImportStep = {
     await repairAccess(context);
     await clearMissingLinks(context, 'promo_offer_logs', { user_id: 'users', offer_id: 'discount_offers' });
     await listMissingTimes(context, 'promo_offer_logs');
-    const now = sqlTime(context.snapshotAt);
+    const now = sqlTime(context.firstSnapshotAt);
     const expires = cutTime(`coalesce(s.expires_at, s.created_at, ${now})`);
     await transfer(context, { table: 'discount_offers', columns: { expires_at: expires }, createdFrom: ['s.claimed_at'] });
     await transfer(context, { table: 'promo_offer_templates' });

@@ -164,7 +164,7 @@ async function findInvoices({ sql }: ImportContext): Promise<void> {
 }
 
 async function makePurchases(context: ImportContext): Promise<void> {
-  const now = sqlTime(context.snapshotAt);
+  const [now, first] = [sqlTime(context.snapshotAt), sqlTime(context.firstSnapshotAt)];
   const delivered = cutTime('s.delivered_at');
   const password = `CASE WHEN s.delivered_at > ${now} - interval '${PASSWORD_HOURS} hours' THEN s.cabinet_password END`;
   const contact = (column: string) => `CASE ${wordOf(column)} WHEN 'telegram' THEN 'messenger' ELSE ${wordOf(column)} END`;
@@ -179,14 +179,14 @@ async function makePurchases(context: ImportContext): Promise<void> {
       payment_method: methodOf('s.payment_method'),
       payment_id: 'invoice.payment_id',
       granted_at: delivered,
-      next_attempt_at: `CASE WHEN s.status = 'paid' THEN ${now} END`,
+      next_attempt_at: `CASE WHEN s.status = 'paid' THEN ${first} END`,
       cabinet_password: password,
       // Only a new account got a password, and nobody else signs in to one that is known by its user name alone: it waits to be claimed.
       account_created: `${password} IS NOT NULL
         OR EXISTS (SELECT 1 FROM ${nextTable('import_issues')} i WHERE i.code = 'user_phantom' AND i.subject = s.user_id::text)`,
       auto_login_token: 'NULL',
       updated_at: cutTime(
-        `greatest(s.created_at, s.paid_at, s.delivered_at, CASE WHEN num_nonnulls(s.created_at, s.paid_at, s.delivered_at) = 0 THEN ${now} END)`,
+        `greatest(s.created_at, s.paid_at, s.delivered_at, CASE WHEN num_nonnulls(s.created_at, s.paid_at, s.delivered_at) = 0 THEN ${first} END)`,
       ),
     },
     createdFrom: ['s.paid_at'],

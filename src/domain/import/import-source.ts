@@ -23,6 +23,8 @@ export interface ImportSource {
   kind: 'postgresql' | 'sqlite' | 'archive';
   /** When its rows were read, or the backup was made. */
   snapshotAt: Date;
+  /** It leaves out tables, knows none without rows, and does not say its revision (spec 07 section 1.2). */
+  isIncomplete?: true;
   tables: ReadonlyMap<string, SourceTable>;
   /** Every table, in an order of the source; what is not read is skipped. */
   contents(): AsyncIterable<TableContent>;

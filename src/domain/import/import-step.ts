@@ -165,7 +165,7 @@ export async function transfer(
     else if (column.name === 'created_at' && known.has('created_at')) values.push(['created_at', cutTime(created)]);
     else if (column.name === 'updated_at' && known.has('updated_at') && known.has('created_at'))
       values.push(['updated_at', cutTime(`coalesce(s.updated_at, ${created})`)]);
-    else if (known.has(name)) values.push([column.name, copiedValue(column, `s.${quote(name)}`)]);
+    else if (known.has(name)) values.push([column.name, copiedValue(column, `s.${quote(name)}`, sqlTime(firstSnapshotAt))]);
     else if (column.name === 'imported_at') values.push(['imported_at', sqlTime(snapshotAt)]);
   }
   const names = values.map(([name]) => quote(name)).join(', ');
@@ -179,14 +179,16 @@ export async function transfer(
 /** Microseconds are cut, as the comparison cuts them; a cast would round. */
 export const cutTime = (expression: string): string => `date_trunc('milliseconds', ${expression})`;
 
-function copiedValue({ name, type, nullable, default: given }: TargetColumn, column: string): string {
+function copiedValue({ name, type, nullable, default: given }: TargetColumn, column: string, first: string): string {
   let value = column;
   const length = /^character varying\((\d+)\)$/.exec(type)?.[1];
   if (type.startsWith('timestamp')) value = cutTime(column);
   else if (type === 'jsonb' || type === 'json') value = `${column}::${type}`;
   else if (length) value = `left(${column}, ${length})`;
   if (type === 'boolean') return `coalesce(${value}, ${TRUE_BY_DEFAULT.has(name)})`;
-  return nullable || given === null || given.startsWith('nextval') ? value : `coalesce(${value}, ${given})`;
+  if (nullable || given === null || given.startsWith('nextval')) return value;
+  // The present time would be another one in a later pass.
+  return `coalesce(${value}, ${given === 'CURRENT_TIMESTAMP' ? first : given})`;
 }
 
 /** Columns of a table by their position. */

@@ -1,4 +1,5 @@
 import type { Random } from '../../core/random.ts';
+import { sourceSumStep } from './compare-sums.ts';
 import { accessStep } from './import-access.ts';
 import { catalogueRowsStep, catalogueRulesStep } from './import-catalogue.ts';
 import { contactStep } from './import-contact.ts';
@@ -22,7 +23,7 @@ import { valueStep } from './import-values.ts';
 /** The parts of an import in their order: rules for rows on which others depend come first. */
 export function importSteps(random: Random): ImportStep[] {
   return [
-    ...[sourceColumnsStep, repeatedIdStep, valueStep, textLengthStep],
+    ...[sourceColumnsStep, sourceSumStep, repeatedIdStep, valueStep, textLengthStep],
     ...[peopleStep, referralCodeStep(random), transactionRulesStep],
     ...[catalogueRulesStep, subscriptionRulesStep, panelLinkStep, unfinishedStep],
     ...[userRowsStep, catalogueRowsStep, subscriptionRowsStep, transactionRowsStep, paymentStep],

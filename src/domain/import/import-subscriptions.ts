@@ -88,7 +88,7 @@ async function parkBelow({ sql }: ImportContext): Promise<void> {
 }
 
 async function repairTimes(context: ImportContext): Promise<void> {
-  const now = sqlTime(context.snapshotAt);
+  const now = sqlTime(context.firstSnapshotAt);
   await applyRule(context, {
     ...{ code: 'created_at_null', table: 'subscriptions', set: 'created_at = f.created' },
     find: `SELECT o.id, coalesce(least(o.start_date, o.updated_at), u.created_at, ${now}) AS created FROM ${ROWS} o LEFT JOIN ${USERS} u ON u.id = o.user_id

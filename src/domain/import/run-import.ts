@@ -6,6 +6,7 @@ import { quote } from '../backups/row-format.ts';
 import { type AppliedDelta, applyDelta, PREVIOUS_SCHEMA } from './apply-delta.ts';
 import { applyImport, preparedTables, requireUnused } from './apply-import.ts';
 import { checkSource, SEVERAL_SUBSCRIPTIONS_SINCE } from './check-source.ts';
+import { type ComparedSum, compareSums } from './compare-sums.ts';
 import { type ImportWatch, requireGoing } from './import-progress.ts';
 import { ImportRefused, type ImportSource, rowsOf } from './import-source.ts';
 import { type ImportContext, type ImportStep, NEXT_SCHEMA, nextTable, sourceTable } from './import-step.ts';
@@ -13,7 +14,7 @@ import { importSteps, PREPARED_TABLES } from './import-steps.ts';
 import { CONTRA_COLUMNS } from './import-transactions.ts';
 import { type LoadedTable, loadSource, SOURCE_SCHEMA } from './load-source.ts';
 import { type LostSubscription, type ReportedDeviation, readDeviations, readLost } from './report-import.ts';
-import { hasHome, recogniseSource } from './source-revision.ts';
+import { hasHome, NEWEST_REVISION, recogniseSource, tablesLeftOut } from './source-revision.ts';
 
 /** What the operator chooses; the same in every pass (spec 07 section 9). */
 interface ImportOptions {
@@ -25,6 +26,8 @@ interface ImportOptions {
   providerSubscriptions: 'refuse' | 'leave';
   /** A balance below zero becomes 0 and is listed, or the import is refused. */
   negative: 'list' | 'refuse';
+  /** A backup that leaves out tables was accepted. */
+  acceptIncomplete: boolean;
 }
 
 export interface RunOptions extends ImportOptions, ImportWatch {
@@ -36,6 +39,8 @@ export interface RunOptions extends ImportOptions, ImportWatch {
   isDelta: boolean;
   /** Begins again, whatever an interrupted run has loaded. */
   restarts: boolean;
+  /** For the report. */
+  serviceVersion: string;
 }
 
 export interface ImportResult {
@@ -45,12 +50,18 @@ export interface ImportResult {
   pass: number;
   snapshotAt: Date;
   revision: string;
+  /** Of the source, of the service, and the newest revision of a source that its rules know. */
+  versions: { releases: string; service: string; rules: string };
+  /** Tables that an incomplete source leaves out or has no row of. */
+  leftOut: string[];
   /** What became of the rows of each table of the source: `read` is the sum of the others. */
   source: Record<string, RowFates>;
   /** Rows of each table of ours. */
   tables: Record<string, number>;
   /** Deviations by code. */
   issues: Record<string, number>;
+  /** Counts and kopeks of the source before any rule, and of what it has become. */
+  sums: ComparedSum[];
   /** What a later pass has changed, by table of ours; null for the first. */
   changes: AppliedDelta['changes'] | null;
 }
@@ -139,9 +150,13 @@ async function runAlone(
   }
   requireGoing(options.signal);
   if (!options.isDryRun) options.progress('moving the rows into the service');
-  const { isDryRun } = options;
+  const { isDryRun, serviceVersion } = options;
+  const facts: PassFacts = {
+    ...{ pass: number, snapshotAt, revision: revision.text, leftOut: tablesLeftOut(source) },
+    versions: { releases: revision.releases, service: serviceVersion, rules: NEWEST_REVISION },
+  };
   return session.write((sql) =>
-    finishPass(sql, pass, { revision: revision.text, now: app.clock.now(), isDryRun, lastIds, watch: options }),
+    finishPass(sql, cursor.loaded, facts, { now: app.clock.now(), isDryRun, lastIds, watch: options }),
   );
 }
 
@@ -160,8 +175,9 @@ async function requireSmall(source: ImportSource): Promise<void> {
   );
 }
 
+type PassFacts = Pick<ImportResult, 'pass' | 'snapshotAt' | 'revision' | 'versions' | 'leftOut'>;
+
 interface FinishOptions {
-  revision: string;
   now: Date;
   isDryRun: boolean;
   lastIds: ReadonlyMap<string, number>;
@@ -170,16 +186,20 @@ interface FinishOptions {
 
 async function finishPass(
   sql: SqlRunner,
-  { number, snapshotAt, cursor }: OpenPass,
-  { revision, now, isDryRun, lastIds, watch }: FinishOptions,
+  loaded: readonly LoadedTable[],
+  facts: PassFacts,
+  { now, isDryRun, lastIds, watch }: FinishOptions,
 ): Promise<FinishedPass> {
-  const source = await countFates(sql, cursor.loaded);
-  const lost = await readLost(sql);
+  const { pass: number, snapshotAt } = facts;
+  const source = await countFates(sql, loaded);
+  const lost = await readLost(sql, nextTable('import_issues'));
   if (isDryRun) {
     const prepared = [...(await preparedTables(sql))].filter(([name]) => !name.startsWith('import_'));
     const result = {
-      ...{ pass: number, snapshotAt, revision, source },
+      ...facts,
+      source,
       issues: await countIssues(sql),
+      sums: await compareSums(sql, 'stored', 'prepared'),
       tables: Object.fromEntries(prepared),
     };
     const deviations = await readDeviations(sql, nextTable('import_issues'));
@@ -191,8 +211,8 @@ async function finishPass(
   const applied = isFirst
     ? { ...(await applyImport(sql, { snapshotAt, lastIds, watch })), changes: null }
     : await applyDelta(sql, { number, snapshotAt, lastIds, watch });
-  const issues = await countIssues(sql);
-  const result: ImportResult = { ...applied, ...{ pass: number, snapshotAt, revision, source, issues } };
+  const [issues, sums] = [await countIssues(sql), await compareSums(sql, 'stored', 'service')];
+  const result: ImportResult = { ...applied, ...facts, source, issues, sums };
   await sql('UPDATE import_runs SET report = $2::jsonb WHERE id = $1::int RETURNING id', [applied.runId, JSON.stringify(result)]);
   await sql(`DROP SCHEMA ${SOURCE_SCHEMA} CASCADE`);
   if (!isFirst) await sql(`DROP SCHEMA ${PREVIOUS_SCHEMA} CASCADE`);
@@ -243,8 +263,8 @@ async function requirePossible(sql: SqlRunner, earlier: LastPass | null, options
     );
 }
 
-const storedOptions = ({ withLogs, subscriptions, providerSubscriptions, negative }: ImportOptions): string =>
-  JSON.stringify({ withLogs, subscriptions, providerSubscriptions, negative });
+const storedOptions = ({ withLogs, subscriptions, providerSubscriptions, negative, acceptIncomplete }: ImportOptions): string =>
+  JSON.stringify({ withLogs, subscriptions, providerSubscriptions, negative, acceptIncomplete });
 
 /** What has to be chosen is refused before anything is loaded. Older revisions can hold none of it. */
 async function requireChoices(source: ImportSource, revision: number, options: ImportOptions): Promise<void> {

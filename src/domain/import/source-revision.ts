@@ -4,6 +4,7 @@ import requiredColumns from './source-columns.json' with { type: 'json' };
 /** The oldest and the newest revision that the import knows (spec 07 section 1.1). */
 const OLDEST = 37;
 const NEWEST = 106;
+export const NEWEST_REVISION = `0${NEWEST}`;
 
 /** Which releases have left a database at which revision. */
 const RELEASES: readonly [through: number, releases: string][] = [
@@ -28,7 +29,7 @@ const UPGRADE = 'Start the bot once at v3.41.0, which upgrades its database by i
  * @throws ImportRefused `source_too_old`, `source_revision_unknown`, `source_schema_damaged`, `source_sqlite_too_old`
  */
 export async function recogniseSource(source: ImportSource): Promise<SourceRevision> {
-  const revision = revisionOf(await storedRevision(source), source);
+  const revision = revisionOf(source.isIncomplete ? revisionBySigns(source) : await storedRevision(source), source);
   const faults = faultsOfShape(source, revision.number);
   if (faults.length === 0) return revision;
   if (source.kind === 'sqlite') throw sqliteTooOld(faults);
@@ -49,6 +50,21 @@ async function storedRevision(source: ImportSource): Promise<string | null> {
   return version;
 }
 
+/** The newest revision of which the source has a column. */
+function revisionBySigns({ tables }: ImportSource): string {
+  const signs = [...Object.entries(SINCE), ...LATER.map(([table, column, , since]) => [`${table}.${column}`, since] as const)];
+  const seen = signs.filter(([sign]) => {
+    const [table, column] = sign.split('.');
+    return tables.get(table!)?.columns.some(({ name }) => name === column || column === '*');
+  });
+  return String(Math.max(OLDEST, ...seen.map(([, since]) => since))).padStart(4, '0');
+}
+
+/** Tables with a place here that a source leaves out. */
+export function tablesLeftOut({ isIncomplete, tables }: ImportSource): string[] {
+  return isIncomplete ? Object.keys(requiredColumns).filter((name) => !tables.has(name)) : [];
+}
+
 function revisionOf(text: string | null, source: ImportSource): SourceRevision {
   if (!source.tables.has('users')) {
     throw new ImportRefused('source_unreadable', 'This is no database of the bot: it has no table "users". Check the address.');
@@ -61,7 +77,7 @@ function revisionOf(text: string | null, source: ImportSource): SourceRevision {
   if (number < 1 || number > NEWEST) {
     throw new ImportRefused(
       'source_revision_unknown',
-      `The revision "${text}" is unknown; the newest known is 0${NEWEST}. Import from a database of v3.29 to v4.1.`,
+      `The revision "${text}" is unknown; the newest known is ${NEWEST_REVISION}. Import from a database of v3.29 to v4.1.`,
       { details: { revision: text } },
     );
   }
@@ -122,6 +138,7 @@ function faultsOfShape(source: ImportSource, revision: number): string[] {
   for (const [tableName, column, family] of columnsRead(revision)) {
     const table = source.tables.get(tableName);
     const found = table?.columns.find(({ name }) => name === column);
+    if (!table && source.isIncomplete) continue;
     if (!table) faults.add(tableName);
     else if (!found) faults.add(`${tableName}.${column}`);
     else if (found.family !== null && found.family !== family) faults.add(`${tableName}.${column} (${found.family})`);

@@ -1,12 +1,14 @@
 import type { App } from '../../core/app.ts';
 import type { SqlRunner } from '../../core/db/db.ts';
+import { sequencesBehind } from '../backups/bulk-load.ts';
+import { type ComparedSum, compareSums } from './compare-sums.ts';
 import { ImportRefused, type ImportSource } from './import-source.ts';
 import { loadSource } from './load-source.ts';
 import { recogniseSource } from './source-revision.ts';
-import { ACCESS_COMPARISONS, CONTACT_COMPARISONS, CONTACT_SUMS, MENU_AND_FILE_COMPARISONS } from './verify-contact.ts';
-import { ENGAGEMENT_COMPARISONS, GROWTH_COMPARISONS, GROWTH_SUMS, SALE_COMPARISONS } from './verify-growth.ts';
-import { MONEY_COMPARISONS, MONEY_SUMS, PEOPLE_COMPARISONS, PEOPLE_SUMS } from './verify-people-and-money.ts';
-import { SUBSCRIPTION_COMPARISONS, SUBSCRIPTION_SUMS } from './verify-subscriptions.ts';
+import { ACCESS_COMPARISONS, CONTACT_COMPARISONS, MENU_AND_FILE_COMPARISONS } from './verify-contact.ts';
+import { ENGAGEMENT_COMPARISONS, GROWTH_COMPARISONS, SALE_COMPARISONS } from './verify-growth.ts';
+import { MONEY_COMPARISONS, PEOPLE_COMPARISONS } from './verify-people-and-money.ts';
+import { SUBSCRIPTION_COMPARISONS } from './verify-subscriptions.ts';
 
 /**
  * Rows of one table of the source against those of ours, by SQL that shares nothing with the import's own. Both queries return `id` and the
@@ -20,6 +22,8 @@ export interface Comparison {
   target: string;
   /** How the deviations name a row, over `id`; its text unless given. */
   subject?: string;
+  /** A query of the rows that may differ, in place of those that have a deviation of the table. */
+  explained?: string;
 }
 
 /** A table of counts and kopeks: both queries return `key`, `rows` and `kopeks`. */
@@ -29,7 +33,7 @@ export interface SumComparison {
   target: string;
 }
 
-interface Difference {
+export interface Difference {
   table: string;
   id: string;
   /** Null: it has no such row. */
@@ -37,22 +41,16 @@ interface Difference {
   target: Readonly<Record<string, unknown>> | null;
 }
 
-interface SumRow {
-  key: string;
-  sourceRows: number;
-  targetRows: number;
-  sourceKopeks: number;
-  targetKopeks: number;
-}
-
 export interface VerifyResult {
+  /** Of the last pass; null when there is none. */
+  runId: number | null;
   snapshotAt: Date;
   /** Rows that differ and have no deviation that says so; the first thousand. Empty = the import is right. */
   differences: Difference[];
   differing: number;
   /** Rows that differ as a deviation says. */
   explained: number;
-  sums: { name: string; rows: SumRow[] }[];
+  sums: ComparedSum[];
   checks: { name: string; isOk: boolean; finding: string | null }[];
 }
 
@@ -76,14 +74,18 @@ const COMPARISONS: readonly Comparison[] = [
   ],
   ...[CONTACT_COMPARISONS, MENU_AND_FILE_COMPARISONS, ACCESS_COMPARISONS],
 ].flat();
-const SUMS: readonly SumComparison[] = [PEOPLE_SUMS, MONEY_SUMS, SUBSCRIPTION_SUMS, GROWTH_SUMS, CONTACT_SUMS].flat();
 
 /**
  * Compares a source with what was imported of it: every row, and sums (spec 07 sections 2 and 10). The source is loaded again, in a
  * transaction that is rolled back: nothing is written.
+ * @param onDifferences gets every difference, some of them at a time
  * @throws ImportRefused
  */
-export async function verifyImport(app: Pick<App, 'db'>, source: ImportSource): Promise<VerifyResult> {
+export async function verifyImport(
+  app: Pick<App, 'db'>,
+  source: ImportSource,
+  onDifferences: (differences: readonly Difference[]) => Promise<void> = async () => undefined,
+): Promise<VerifyResult> {
   const revision = await recogniseSource(source);
   const found: { result?: VerifyResult } = {};
   const done = await app.db.long!.alone(async (session) => {
@@ -92,7 +94,7 @@ export async function verifyImport(app: Pick<App, 'db'>, source: ImportSource): 
       .write(async (sql, copyIn) => {
         await loadSource(sql, copyIn, source, { revision, withLogs: false, throttle: null, watch: null });
         await sql("SET LOCAL work_mem = '64MB'");
-        found.result = await compare(sql, source.snapshotAt);
+        found.result = await compare(sql, source.snapshotAt, onDifferences);
         throw rolledBack;
       })
       .catch((error: unknown) => {
@@ -104,49 +106,58 @@ export async function verifyImport(app: Pick<App, 'db'>, source: ImportSource): 
   return found.result!;
 }
 
-async function compare(sql: SqlRunner, snapshotAt: Date): Promise<VerifyResult> {
-  const result: VerifyResult = { snapshotAt, differences: [], differing: 0, explained: 0, sums: [], checks: [] };
-  for (const comparison of COMPARISONS) await compareRows(sql, comparison, result);
-  for (const { name, source, target } of SUMS)
-    result.sums.push({
-      name,
-      rows: await sql<SumRow>(
-        `SELECT coalesce(s.key, t.key) AS key, coalesce(s.rows, 0)::bigint AS source_rows, coalesce(t.rows, 0)::bigint AS target_rows,
-           coalesce(s.kopeks, 0)::bigint AS source_kopeks, coalesce(t.kopeks, 0)::bigint AS target_kopeks
-         FROM (${source}) s FULL JOIN (${target}) t ON t.key = s.key ORDER BY 1`,
-      ),
-    });
+type OnDifferences = NonNullable<Parameters<typeof verifyImport>[2]>;
+
+async function compare(sql: SqlRunner, snapshotAt: Date, onDifferences: OnDifferences): Promise<VerifyResult> {
+  const [run] = await sql<{ id: number | null }>('SELECT max(id) AS id FROM import_runs');
+  const result: VerifyResult = {
+    ...{ runId: run!.id, snapshotAt, differences: [], differing: 0, explained: 0 },
+    ...{ sums: await compareSums(sql, 'loaded', 'service'), checks: [] },
+  };
+  for (const comparison of COMPARISONS) await compareRows(sql, comparison, result, onDifferences);
   const problems = await sql<{ problem: string }>('SELECT DISTINCT problem FROM ledger_check() ORDER BY problem');
-  result.checks.push({
-    name: 'ledger',
-    isOk: problems.length === 0,
-    finding: problems.map(({ problem }) => problem).join(', ') || null,
-  });
+  for (const [name, findings] of Object.entries({
+    ledger: problems.map(({ problem }) => problem),
+    sequences: await sequencesBehind(sql),
+  }))
+    result.checks.push({ name, isOk: findings.length === 0, finding: findings.join(', ') || null });
   return result;
 }
 
 async function compareRows(
   sql: SqlRunner,
-  { table, source, target, subject = 'id::text' }: Comparison,
+  { table, source, target, subject = 'id::text', explained }: Comparison,
   result: VerifyResult,
+  onDifferences: OnDifferences,
 ): Promise<void> {
+  const named =
+    explained ??
+    `SELECT subject FROM import_issues WHERE source_table = '${table}' AND code NOT IN (${UNCHANGED_BY})
+     UNION ALL SELECT source_id FROM import_parked WHERE source_table = '${table}' AND reason NOT IN (${UNCHANGED_BY})`;
   await sql('DROP TABLE IF EXISTS import_differing');
+  // The columns of ours get the names of the source's. A row without an id is kept aside, and cannot be named.
   await sql(
     `CREATE TEMP TABLE import_differing ON COMMIT DROP AS
-     SELECT coalesce(s.id, t.id) AS id, to_jsonb(s) AS source, to_jsonb(t) AS target
-     FROM (${source}) s FULL JOIN (${target}) t ON t.id = s.id WHERE s IS DISTINCT FROM t`,
+     SELECT d.*, coalesce(${subject} IN (${named}), true) AS is_explained, row_number() OVER (ORDER BY id) AS place
+     FROM (SELECT coalesce(s.id, t.id) AS id, to_jsonb(s) AS source, to_jsonb(t) AS target
+       FROM (${source}) s FULL JOIN (SELECT * FROM (${source}) n WHERE false UNION ALL ${target}) t ON t.id = s.id WHERE s IS DISTINCT FROM t) d`,
   );
-  const isExplained = `${subject} IN (SELECT subject FROM import_issues WHERE source_table = '${table}' AND code NOT IN (${UNCHANGED_BY})
-    UNION ALL SELECT source_id FROM import_parked WHERE source_table = '${table}' AND reason NOT IN (${UNCHANGED_BY}))`;
+  await sql('CREATE INDEX ON import_differing (place) WHERE NOT is_explained');
   const [counted] = await sql<{ explained: number; differing: number }>(
-    `SELECT count(*) FILTER (WHERE ${isExplained}) AS explained, count(*) FILTER (WHERE NOT ${isExplained}) AS differing FROM import_differing`,
+    'SELECT count(*) FILTER (WHERE is_explained) AS explained, count(*) FILTER (WHERE NOT is_explained) AS differing FROM import_differing',
   );
   result.explained += counted!.explained;
   result.differing += counted!.differing;
-  const left = LISTED - result.differences.length;
-  if (counted!.differing === 0 || left === 0) return;
-  const rows = await sql<Omit<Difference, 'table'>>(
-    `SELECT id::text, source - 'id' AS source, target - 'id' AS target FROM import_differing WHERE NOT ${isExplained} ORDER BY 1 LIMIT ${left}`,
-  );
-  result.differences.push(...rows.map((row) => ({ table, ...row })));
+  for (let [last, left] = [0, counted!.differing]; left > 0; ) {
+    const rows = await sql<Omit<Difference, 'table'> & { place: number }>(
+      `SELECT id::text, source - 'id' AS source, target - 'id' AS target, place FROM import_differing
+       WHERE NOT is_explained AND place > $1::bigint ORDER BY place LIMIT ${LISTED}`,
+      [last],
+    );
+    const differences = rows.map(({ id, source: there, target: here }) => ({ table, id, source: there, target: here }));
+    await onDifferences(differences);
+    result.differences.push(...differences.slice(0, LISTED - result.differences.length));
+    left -= rows.length;
+    last = rows.at(-1)!.place;
+  }
 }

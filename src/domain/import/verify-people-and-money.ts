@@ -51,6 +51,17 @@ export const MONEY_COMPARISONS: readonly Comparison[] = [
     target: `SELECT id::bigint, user_id::bigint, type::text, CASE WHEN ${ABSOLUTE_DEBITS} THEN -amount_kopeks ELSE amount_kopeks END, ${methodThere('payment_method')},
         external_id::text, is_completed, description, created_at, completed_at FROM public.transactions WHERE imported_at IS NOT NULL AND NOT is_internal`,
   },
+  {
+    // Total spent, against our counter.
+    table: 'users',
+    source: `SELECT user_id AS id, sum(abs(amount_kopeks))::bigint AS spent FROM ${SOURCE_SCHEMA}.transactions
+      WHERE lower(trim(type)) = 'subscription_payment' AND coalesce(is_completed, completed_at IS NOT NULL) AND amount_kopeks <> 0
+        AND user_id IN (SELECT id FROM ${SOURCE_SCHEMA}.users) GROUP BY 1`,
+    target: 'SELECT user_id::bigint AS id, total_spent_kopeks FROM public.user_stats WHERE total_spent_kopeks <> 0',
+    explained: `SELECT subject FROM import_issues WHERE code = 'user_vanished'
+      UNION ALL SELECT t.user_id::text FROM import_issues i JOIN public.transactions t ON t.id::text = i.subject
+        WHERE i.source_table = 'transactions' AND i.code IN ('transaction_changed', 'transaction_vanished', 'date_out_of_range')`,
+  },
 ];
 
 /** Rows of all payment tables of the source that has a place here, with what they have in common. */
@@ -66,8 +77,13 @@ const PAYMENTS_THERE = [
   'riopay',
   'severpay',
 ]
-  .map((method) => `SELECT '${method}' AS method, amount_kopeks FROM ${SOURCE_SCHEMA}.${method}_payments`)
+  .map(
+    (method) =>
+      `SELECT '${method}' AS method, coalesce(is_paid, false) AS is_paid, amount_kopeks FROM ${SOURCE_SCHEMA}.${method}_payments`,
+  )
   .join(' UNION ALL ');
+
+const PAYMENT_KEY = `method || CASE WHEN is_paid THEN ' paid' ELSE ' not paid' END`;
 
 export const MONEY_SUMS: readonly SumComparison[] = [
   {
@@ -78,9 +94,9 @@ export const MONEY_SUMS: readonly SumComparison[] = [
       FROM public.transactions WHERE imported_at IS NOT NULL AND NOT is_internal GROUP BY 1`,
   },
   {
-    name: 'payments by method',
-    source: `SELECT method AS key, count(*) AS rows, sum(amount_kopeks) AS kopeks FROM (${PAYMENTS_THERE}) p GROUP BY 1`,
-    target: `SELECT method AS key, count(*) AS rows, sum(amount_kopeks) AS kopeks FROM public.payments WHERE imported_at IS NOT NULL AND method NOT IN ('cryptobot', 'heleket') GROUP BY 1`,
+    name: 'payments by method, paid or not',
+    source: `SELECT ${PAYMENT_KEY} AS key, count(*) AS rows, sum(amount_kopeks) AS kopeks FROM (${PAYMENTS_THERE}) p GROUP BY 1`,
+    target: `SELECT ${PAYMENT_KEY} AS key, count(*) AS rows, sum(amount_kopeks) AS kopeks FROM public.payments WHERE imported_at IS NOT NULL AND method NOT IN ('cryptobot', 'heleket') GROUP BY 1`,
   },
   {
     name: 'money on balances against the ledger',

@@ -236,15 +236,16 @@ export async function unlinkSavedCard(app: App, actor: UserActor, cardId: number
 }
 
 /**
- * Opens today's charge of a subscription with its job, in one statement. A charge that the existing product has begun is waited for: it has no
- * attempt here, and its money may be on its way (spec 07 I30). @returns whether it is new
+ * Opens today's charge of a subscription with its job, in one statement. A charge that the existing product has begun is waited for, since its
+ * money may be on its way, and is that of its day, whatever became of it: it has no attempt here (spec 07 I30). @returns whether it is new
  */
 async function openCharge(db: Db, subscriptionId: number, day: string, now: Date): Promise<boolean> {
   const rows = await db.sql(
     `WITH opened AS (
        INSERT INTO recurrent_charges (subscription_id, charge_date, created_at)
        SELECT $1::int, $2::date, $3::timestamptz WHERE NOT EXISTS (SELECT 1 FROM subscriptions s JOIN payments p ON p.user_id = s.user_id
-         WHERE s.id = $1::int AND p.purpose = 'recurrent_topup' AND p.outcome = 'pending' AND p.imported_at IS NOT NULL)
+         WHERE s.id = $1::int AND p.purpose = 'recurrent_topup' AND p.imported_at IS NOT NULL
+           AND (p.outcome = 'pending' OR p.created_at >= $2::date::timestamp AT TIME ZONE 'UTC'))
        ON CONFLICT (subscription_id, charge_date) DO NOTHING RETURNING id)
      SELECT send_job('payments.charge-card', jsonb_build_object('chargeId', opened.id)) AS sent FROM opened`,
     [subscriptionId, day, now],

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { PassThrough, type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
@@ -14,6 +14,7 @@ import {
   type TableContent,
   timestampOf,
 } from '../../domain/import/import-source.ts';
+import { dumpOfJson, readJsonTables } from './json-dump.ts';
 import { openSqliteSource } from './sqlite-source.ts';
 import { wholeLines } from './whole-lines.ts';
 
@@ -26,17 +27,19 @@ const [METADATA, DUMP, SQLITE, JSON_DATA] = ['metadata.json', 'database.sql', 'd
 
 /**
  * A source in a backup archive of the bot: `backup_*.tar.gz` or `.tar` with a dump of pg_dump, of which no SQL is run, or with a SQLite file.
- * @throws ImportRefused `source_not_found`, `source_unreadable`, `backup_incomplete` for archives that leave out tables
+ * @param acceptsIncomplete JSON, which the bot writes without pg_dump and which leaves out tables, is read, too
+ * @throws ImportRefused `source_not_found`, `source_unreadable`, `backup_incomplete` for JSON that is not accepted
  */
-export async function openArchiveSource(path: string): Promise<ImportSource> {
+export async function openArchiveSource(path: string, acceptsIncomplete = false): Promise<ImportSource> {
   const found = await stat(path).catch(() => null);
   if (!found?.isFile()) throw new ImportRefused('source_not_found', `There is no file ${path}.`);
   if (/\.zip$/i.test(path)) throw new ImportRefused('source_unreadable', 'The archive is under a password. Unpack it first.');
-  if (/\.json(\.gz)?$/i.test(path)) throw incomplete();
   const archive = { path, maxBytes: Math.max(found.size * MAX_RATIO, RATIO_FLOOR_BYTES) };
+  if (PLAIN_JSON.test(path)) return openJson(archive, { acceptsIncomplete, snapshotAt: null });
   const { members, snapshotAt } = await readMembers(archive);
   if (members.has(SQLITE!)) return openUnpacked(archive, snapshotAt);
-  if (!members.has(DUMP!)) throw members.has(JSON_DATA!) ? incomplete() : unreadable('It has no database');
+  if (!members.has(DUMP!) && members.has(JSON_DATA!)) return openJson(archive, { acceptsIncomplete, snapshotAt });
+  if (!members.has(DUMP!)) throw unreadable('It has no database');
   const tables = new Map<string, SourceTable>();
   const [rows, sequences] = [new Map<string, number>(), new Map<string, number>()];
   for await (const { table, count } of dumpedTables(archive, sequences)) {
@@ -61,19 +64,56 @@ interface Archive {
   maxBytes: number;
 }
 
-function incomplete(): ImportRefused {
-  return new ImportRefused(
-    'backup_incomplete',
-    'The backup was made without pg_dump and leaves out tables, payments among them. Make one on a machine with pg_dump, or import from the database itself.',
-  );
+/** Backups of before the archives. */
+const PLAIN_JSON = /\.json(\.gz)?$/i;
+
+/** The database as JSON. It does not say its revision, and has no column of a table without rows. */
+async function openJson(
+  archive: Archive,
+  { acceptsIncomplete, snapshotAt }: { acceptsIncomplete: boolean; snapshotAt: Date | null },
+): Promise<ImportSource> {
+  if (!acceptsIncomplete)
+    throw new ImportRefused(
+      'backup_incomplete',
+      'The backup was made without pg_dump and leaves out tables, payments among them. Make one on a machine with pg_dump, import from the database itself, or choose --accept-incomplete: what it leaves out is lost.',
+    );
+  const { madeAt, tables } = await readJsonTables(jsonOf(archive)).catch((error: unknown) => {
+    throw error instanceof ImportRefused ? error : unreadable('Its database.json is damaged', error);
+  });
+  const time = snapshotAt?.getTime() ?? timestampOf(String(madeAt ?? ''));
+  if (time === null) throw unreadable('The backup does not say when it was made');
+  const shapes = [...tables].map(([name, { columns }]): [string, SourceTable] => {
+    return [name, { name, columns: [...columns].map((column) => ({ name: column, family: null })) }];
+  });
+  return {
+    ...{ kind: 'archive', isIncomplete: true, snapshotAt: new Date(time), tables: new Map(shapes) },
+    contents: () => tablesIn(dumpOfJson(jsonOf(archive), tables), new Map()),
+    expectedRows: async () => new Map([...tables].map(([name, { rows }]) => [name, rows])),
+    ...{ lastIds: async () => new Map(), close: async () => undefined },
+  };
+}
+
+async function* jsonOf(archive: Archive): AsyncGenerator<Buffer> {
+  if (!PLAIN_JSON.test(archive.path)) {
+    for await (const entry of membersOf(archive)) if (plainName(entry) === JSON_DATA) yield* entry as AsyncIterable<Buffer>;
+    return;
+  }
+  const bytes = new PassThrough();
+  const reading = unpackInto(bytes, archive);
+  try {
+    yield* bytes as AsyncIterable<Buffer>;
+  } finally {
+    bytes.destroy();
+    await reading.catch(() => undefined);
+  }
 }
 
 function unreadable(what: string, cause?: unknown): ImportRefused {
   return new ImportRefused('source_unreadable', `${what}. Make a new backup with the bot.`, { cause });
 }
 
-/** Each plain file of the archive; what the caller does not read is skipped. @throws ImportRefused for links and names that lead outside */
-async function* membersOf({ path, maxBytes }: Archive): AsyncGenerator<Entry> {
+/** What the file holds, no longer than it may be. Errors are those of the stream, too, which the caller reads. */
+function unpackInto(unpacked: NodeJS.WritableStream, { path, maxBytes }: Archive): Promise<void> {
   let bytes = 0;
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -81,11 +121,16 @@ async function* membersOf({ path, maxBytes }: Archive): AsyncGenerator<Entry> {
       done(bytes > maxBytes ? unreadable(`The archive unpacks to more than ${MAX_RATIO} times its size`) : null, chunk);
     },
   });
-  const unpacked = extract();
   const file = createReadStream(path);
   const reading = /\.t?gz$/i.test(path) ? pipeline(file, createGunzip(), limit, unpacked) : pipeline(file, limit, unpacked);
-  // The loop below says it.
   reading.catch(() => undefined);
+  return reading;
+}
+
+/** Each plain file of the archive; what the caller does not read is skipped. @throws ImportRefused for links and names that lead outside */
+async function* membersOf(archive: Archive): AsyncGenerator<Entry> {
+  const unpacked = extract();
+  const reading = unpackInto(unpacked, archive);
   try {
     for await (const entry of unpacked as unknown as AsyncIterable<Entry>) {
       const { name, type } = entry.header;
@@ -149,25 +194,26 @@ async function openUnpacked(archive: Archive, snapshotAt: Date): Promise<ImportS
 
 /** The tables of the dump; one that is not read is skipped. @param sequences gets the last value of each sequence, when all was read */
 async function* dumpedTables(archive: Archive, sequences = new Map<string, number>()): AsyncGenerator<TableContent> {
-  for await (const entry of membersOf(archive)) {
-    if (plainName(entry) !== DUMP) continue;
-    const dump = new DumpReader(wholeLines(entry as AsyncIterable<Buffer>), sequences);
-    for (let table = await dump.nextTable(); table; table = await dump.nextTable()) {
-      let rows = dump.rows();
-      yield {
-        table,
-        lines: () => rows,
-        count: async () => {
-          let count = 0;
-          for await (const chunk of rows) count += linesIn(chunk);
-          return count;
-        },
-      };
-      // What the caller has left of it.
-      rows = dump.rows();
-      for await (const _chunk of rows);
-    }
-    return;
+  for await (const entry of membersOf(archive))
+    if (plainName(entry) === DUMP) return yield* tablesIn(wholeLines(entry as AsyncIterable<Buffer>), sequences);
+}
+
+async function* tablesIn(lines: AsyncIterable<Buffer>, sequences: Map<string, number>): AsyncGenerator<TableContent> {
+  const dump = new DumpReader(lines, sequences);
+  for (let table = await dump.nextTable(); table; table = await dump.nextTable()) {
+    let rows = dump.rows();
+    yield {
+      table,
+      lines: () => rows,
+      count: async () => {
+        let count = 0;
+        for await (const chunk of rows) count += linesIn(chunk);
+        return count;
+      },
+    };
+    // What the caller has left of it.
+    rows = dump.rows();
+    for await (const _chunk of rows);
   }
 }
 

@@ -74,13 +74,15 @@ test.skipIf(!serverUrl)('a customer goes on: password, tokens, a late payment, a
   expect(await rows('SELECT * FROM ledger_check()')).toEqual([]);
 });
 
-test.skipIf(!serverUrl)('I30: no card is charged while a charge of the existing product is undecided', async () => {
+/** A saved card of the customer, and a service that charges cards. */
+async function withCard(change: (source: pg.Client) => Promise<unknown>) {
   const imported = await importedFrom([], async (source) => {
     await waitsForPayment({ purpose: 'recurrent_topup' })(source);
     // Raw SQL: a row of the existing product.
     await source.query(
       `INSERT INTO saved_payment_methods (user_id, yookassa_payment_method_id, method_type, is_active) VALUES (${CUSTOMER}, 'card-1', 'bank_card', true)`,
     );
+    await change(source);
   });
   onTestFinished(() => imported.drop());
   const invoices = await invoicesOf(imported, { ENABLE_AUTOPAY: 'true', YOOKASSA_RECURRENT_ENABLED: 'true' });
@@ -90,8 +92,34 @@ test.skipIf(!serverUrl)('I30: no card is charged while a charge of the existing 
     return imported.rows(`SELECT c.charge_date::text AS day FROM recurrent_charges c JOIN subscriptions s ON s.id = c.subscription_id
       JOIN saved_payment_methods m ON m.user_id = s.user_id`);
   };
+  return { imported, invoices, charged };
+}
+
+test.skipIf(!serverUrl)('I30: no card is charged while a charge of the existing product is undecided', async () => {
+  const { imported, invoices, charged } = await withCard(async () => undefined);
   expect(await invoices.payments(`outcome = 'pending' AND purpose = 'recurrent_topup'`)).toHaveLength(1);
   expect(await charged()).toEqual([]);
-  await imported.rows(`UPDATE payments SET outcome = 'expired' WHERE purpose = 'recurrent_topup' RETURNING id`);
+  await imported.rows(
+    `UPDATE payments SET outcome = 'expired', created_at = created_at - interval '1 day' WHERE purpose = 'recurrent_topup' RETURNING id`,
+  );
   expect(await charged()).toEqual([{ day: '2026-11-28' }]);
 });
+
+test.skipIf(!serverUrl)(
+  'I30: a card that the existing product has charged today, and whose money is spent, is charged again on the next day only',
+  async () => {
+    const { imported, invoices, charged } = await withCard((source) =>
+      // Raw SQL: as before.
+      source.query(
+        `WITH credited AS (INSERT INTO transactions (user_id, type, amount_kopeks, payment_method, external_id, is_completed, created_at, completed_at)
+         VALUES (${CUSTOMER}, 'deposit', ${PRICE}, 'yookassa', 'card-charge-1', true, '2026-11-28T08:31:00Z', '2026-11-28T08:31:00Z') RETURNING id, user_id)
+       UPDATE yookassa_payments p SET status = 'succeeded', is_paid = true, captured_at = '2026-11-28T08:31:00Z', transaction_id = c.id
+       FROM credited c WHERE p.user_id = c.user_id AND p.metadata_json::text LIKE '%recurrent_topup%'`,
+      ),
+    );
+    expect(await invoices.payments(`outcome = 'paid' AND purpose = 'recurrent_topup'`)).toHaveLength(1);
+    expect(await charged()).toEqual([]);
+    imported.clock.set(new Date('2026-11-29T01:00:00Z'));
+    expect(await charged()).toEqual([{ day: '2026-11-29' }]);
+  },
+);

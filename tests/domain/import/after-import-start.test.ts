@@ -248,3 +248,47 @@ test.skipIf(!serverUrl)('I46: open grace access stays until the start, and is ta
   await runRound(app);
   expect(pushes()).toHaveLength(1);
 });
+
+test.skipIf(!serverUrl)('I7: a database of v4 with a panel of numbers starts without a burst', async () => {
+  const imported = await importedFrom(['--version', 'v4', '--users', '100']);
+  onTestFinished(() => imported.drop());
+  const made = await panelOf(imported, 'number');
+  onTestFinished(() => made.panel.close());
+  const { app, calls } = watchedApp(made.app);
+  await startFirst(app);
+  imported.clock.advance(MINUTE_MS);
+  await runRound(app);
+  const effects = calls.filter(isEffect);
+  const due = await imported.rows<{
+    uuid: string | null;
+    messengerId: number | null;
+    isUnknown: boolean;
+    isPushed: boolean;
+    isReminded: boolean;
+  }>(
+    `SELECT u.vpnpanel_uuid AS uuid, u.messenger_id, EXISTS (SELECT 1 FROM import_issues i WHERE i.code IN ('subscription_unprovisioned', 'panel_id_unresolved')
+         AND i.subject IN (s.id::text, u.id::text)) AS is_unknown,
+       EXISTS (SELECT 1 FROM import_issues i WHERE i.code = 'grace_session_open' AND i.subject = s.id::text)
+         OR EXISTS (SELECT 1 FROM transactions t WHERE t.user_id = u.id AND t.imported_at IS NULL AND NOT t.is_internal) AS is_pushed,
+       u.status = 'active' AND s.end_date BETWEEN timestamptz '2026-11-21T09:00:00Z' AND timestamptz '2026-12-02T09:00:00Z' AS is_reminded
+     FROM users u JOIN subscriptions s ON s.user_id = u.id`,
+  );
+  const pushed = effects
+    .filter(({ name }) => name === 'panel.updateUser')
+    .map(({ given: [body] }) => (body as { uuid: string }).uuid);
+  const pushable = new Set(
+    due.filter(({ isUnknown, isPushed, isReminded }) => isUnknown || isPushed || isReminded).map(({ uuid }) => uuid),
+  );
+  expect(pushed.filter((uuid) => !pushable.has(uuid))).toEqual([]);
+  expect(new Set(pushed).size).toBe(pushed.length);
+  // Nobody is created but whom no panel user is known of.
+  const created = effects.filter(({ name }) => name === 'panel.createUser').length;
+  expect(created).toBeLessThanOrEqual(due.filter(({ isUnknown }) => isUnknown).length);
+  const reminded = new Set(due.filter(({ isReminded }) => isReminded).map(({ messengerId }) => messengerId));
+  const sent = effects.filter(({ name }) => name === 'messenger.sendMessage').map(({ given: [chat] }) => chat as number);
+  expect(sent.filter((chat) => !reminded.has(chat))).toEqual([]);
+  expect(new Set(sent).size).toBe(sent.length);
+  expect(
+    effects.map(({ name }) => name).filter((name) => !/^(?:panel\.(?:update|create)User|messenger\.sendMessage)$/.test(name)),
+  ).toEqual([]);
+});

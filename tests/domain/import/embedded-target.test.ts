@@ -50,7 +50,14 @@ describe.skipIf(!serverUrl)('the embedded database (left out without a server: T
     const { source: fates } = await importFrom(app, source.url);
     expect(fates.users).toMatchObject({ read: made.source_rows.users, kept: made.kept_rows.users });
     const verified = await readSource(source.url, SOURCE_TIME, (opened) => verifyImport(app, opened));
-    expect(verified).toMatchObject({ differing: 0, differences: [], checks: [{ name: 'ledger', isOk: true }] });
+    expect(verified).toMatchObject({
+      differing: 0,
+      differences: [],
+      checks: [
+        { name: 'ledger', isOk: true },
+        { name: 'sequences', isOk: true },
+      ],
+    });
   });
 
   const triedWith = async (users: number) => {

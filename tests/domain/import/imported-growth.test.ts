@@ -1,5 +1,6 @@
 /** Spec 07 section 4.4: what rows of growth and sales are here after an import, sound ones and repaired ones. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { rotateRounds } from '../../../src/domain/engagement/daily-contests/rounds.ts';
 import { addGrowth } from '../../support/growth-imports.ts';
 import { SOURCE_TIME } from '../../support/import-sources.ts';
 import { type Imported, importedFrom } from '../../support/imported-databases.ts';
@@ -262,4 +263,28 @@ describe.skipIf(!serverUrl)('an import of growth and sales (left out without a s
       { id: 9005, status: 'pending', riskScore: 100, processedBy: null, reserveTransactionId: null, transactionId: null },
     ]);
   });
+});
+
+test.skipIf(!serverUrl)('I19: a daily game that had its round of today has no second one, whoever closed the first', async () => {
+  const imported = await importedFrom(
+    ['--users', '40'],
+    (source) =>
+      // Raw SQL: rows of the other product's database.
+      source.query(`INSERT INTO contest_templates (id, name, slug, prize_type, prize_value, max_winners, attempts_per_user, times_per_day, schedule_times, cooldown_hours, is_enabled)
+          VALUES (9001, 'Blitz', 'blitz_reaction', 'days', '1', 1, 1, 1, '08:00', 12, true);
+        INSERT INTO contest_rounds (id, template_id, starts_at, ends_at, status, winners_count, max_winners, attempts_per_user)
+          VALUES (9001, 9001, '2026-11-28T08:00:00Z', '2026-11-28T20:00:00Z', 'finished', 1, 1, 1),
+            (9002, 9001, '2026-11-27T08:00:00Z', '2026-11-27T20:00:00Z', 'finished', 1, 1, 1),
+            (9003, 9001, '2026-11-27T08:00:00Z', '2026-11-27T20:00:00Z', 'finished', 0, 1, 1),
+            (9004, 9001, '2026-11-26T08:00:00.25Z', '2026-11-26T20:00:00Z', 'finished', 0, 1, 1)`),
+    { CONTESTS_ENABLED: 'true', TIMEZONE: 'UTC' },
+  );
+  onTestFinished(() => imported.drop());
+  await rotateRounds(imported.app);
+  expect(await imported.rows('SELECT id, is_scheduled FROM contest_rounds ORDER BY id')).toEqual([
+    { id: 9001, isScheduled: true },
+    { id: 9002, isScheduled: true },
+    { id: 9003, isScheduled: false },
+    { id: 9004, isScheduled: false },
+  ]);
 });
