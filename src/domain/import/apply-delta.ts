@@ -17,6 +17,8 @@ import { columnsOf, nextTable } from './import-step.ts';
 
 /** Schema of the rows that the pass before has prepared: what changed since is found by comparing with them. */
 export const PREVIOUS_SCHEMA = 'import_previous';
+/** What the pass before the last one had prepared, until it is dropped. */
+export const USED_SCHEMA = 'import_used';
 const previousTable = (name: string) => `${PREVIOUS_SCHEMA}.${quote(name)}`;
 
 /** When something was imported, and what is drawn here for each row: no change of the source. */
@@ -39,16 +41,21 @@ export async function applyDelta(sql: SqlRunner, pass: Pass): Promise<AppliedDel
   const open = await openTables(sql);
   const prepared = await preparedTables(sql);
   const changes: AppliedDelta['changes'] = {};
+  const changed: string[] = [];
   const tables: Record<string, number> = {};
   for (const [table, rows] of prepared) {
     if (OF_THE_RUN.includes(table) || table === 'import_runs') continue;
     tables[table] = rows;
     requireGoing(pass.watch.signal);
-    const delta = await compareTable(sql, open, table);
-    await requireUnchanged(sql, delta, pass.number);
-    changes[table] = await (table === 'transactions' ? changeTransactions(sql, delta, pass) : changeRows(sql, delta));
+    const compared = await comparedTable(sql, open, table);
+    changes[table] = { added: 0, changed: 0, removed: 0 };
+    if (!(await isChanged(sql, compared))) continue;
+    changed.push(table);
+    await findChanges(sql, compared);
+    await requireUnchanged(sql, compared, pass.number);
+    changes[table] = await (table === 'transactions' ? changeTransactions(sql, compared, pass) : changeRows(sql, compared));
   }
-  await removeRows(sql, open, changes);
+  await removeRows(sql, open, { changes, changed });
   // Balances are the source's again.
   await postBalances(sql, {
     owed: `SELECT * FROM (SELECT u.id, u.balance_kopeks - coalesce((SELECT sum(e.kopeks) FROM ledger_entries e WHERE e.account_id = a.id), 0)::bigint AS kopeks
@@ -62,8 +69,7 @@ export async function applyDelta(sql: SqlRunner, pass: Pass): Promise<AppliedDel
   return { runId, tables, changes };
 }
 
-/** One table: its rows in `import_added`, `import_changed` and `import_gone` are the keys of those that differ. */
-interface TableDelta {
+interface ComparedTable {
   table: string;
   columns: readonly Column[];
   key: readonly string[];
@@ -83,16 +89,32 @@ const joined = (key: readonly string[], one: string, other: string) =>
 const reportKeyOf = (key: readonly string[], alias: string) =>
   key.map((name) => `${alias}.${quote(name)}::text`).join(` || ':' || `);
 
-async function compareTable(sql: SqlRunner, open: OpenTables, table: string): Promise<TableDelta> {
-  const key = open.tables.find(({ name }) => name === table)!.primaryKey;
-  const columns = await columnsOf(sql, 'public', table);
-  const compared = (alias: string) =>
-    rowOf(
-      columns.filter(({ name }) => !OF_THE_PASS.has(name)),
-      alias,
-    );
+async function comparedTable(sql: SqlRunner, open: OpenTables, table: string): Promise<ComparedTable> {
+  const { primaryKey: key } = open.tables.find(({ name }) => name === table)!;
+  return { table, columns: await columnsOf(sql, 'public', table), key };
+}
+
+const comparedRow = ({ columns }: ComparedTable, alias: string) =>
+  rowOf(
+    columns.filter(({ name }) => !OF_THE_PASS.has(name)),
+    alias,
+  );
+
+/** Most tables have no changes, and need no temporary tables with their locks. */
+async function isChanged(sql: SqlRunner, compared: ComparedTable): Promise<boolean> {
+  const { table, key } = compared;
+  const [found] = await sql<{ isChanged: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM ${nextTable(table)} n FULL JOIN ${previousTable(table)} p ON ${joined(key, 'n', 'p')}
+       WHERE n.${quote(key[0]!)} IS NULL OR p.${quote(key[0]!)} IS NULL OR ${comparedRow(compared, 'n')} IS DISTINCT FROM ${comparedRow(compared, 'p')}) AS is_changed`,
+  );
+  return found!.isChanged;
+}
+
+/** Fills `import_added`, `import_changed` and `import_gone_TABLE` with the keys of the rows that differ. */
+async function findChanges(sql: SqlRunner, compared: ComparedTable): Promise<void> {
+  const { table, key } = compared;
   const keyOf = (alias: string) => key.map((name) => `${alias}.${quote(name)}`).join(', ');
-  for (const name of ['import_added', 'import_changed', `import_gone_${table}`]) await sql(`DROP TABLE IF EXISTS ${name}`);
+  for (const name of ['import_added', 'import_changed']) await sql(`DROP TABLE IF EXISTS ${name}`);
   const [next, previous] = [nextTable(table), previousTable(table)];
   await sql(
     `CREATE TEMP TABLE import_added ON COMMIT DROP AS SELECT ${keyOf('n')} FROM ${next} n
@@ -100,7 +122,7 @@ async function compareTable(sql: SqlRunner, open: OpenTables, table: string): Pr
   );
   await sql(
     `CREATE TEMP TABLE import_changed ON COMMIT DROP AS SELECT ${keyOf('n')} FROM ${next} n JOIN ${previous} p ON ${joined(key, 'p', 'n')}
-     WHERE ${compared('n')} IS DISTINCT FROM ${compared('p')}`,
+     WHERE ${comparedRow(compared, 'n')} IS DISTINCT FROM ${comparedRow(compared, 'p')}`,
   );
   // Still here after a pass that had missed it in the source: it is back, and taken over like a row that has changed.
   await sql(
@@ -112,14 +134,13 @@ async function compareTable(sql: SqlRunner, open: OpenTables, table: string): Pr
     `CREATE TEMP TABLE import_gone_${table} ON COMMIT DROP AS SELECT ${keyOf('p')} FROM ${previous} p
      WHERE NOT EXISTS (SELECT 1 FROM ${next} n WHERE ${joined(key, 'n', 'p')})`,
   );
-  return { table, columns, key };
 }
 
 /**
  * A posted movement stays as posted, whatever a pass since has found: what it and its corrections come to is what the pass before
  * has seen.
  */
-function isChangedHere({ table, columns }: TableDelta, pass: number): string {
+function isChangedHere({ table, columns }: ComparedTable, pass: number): string {
   const isChanged = `${rowOf(columns, 't')} IS DISTINCT FROM ${rowOf(columns, 'p')}`;
   if (table !== 'transactions') return isChanged;
   const described = (alias: string) => `ROW(${DESCRIBING.map((name) => `${alias}.${name}`).join(', ')})`;
@@ -137,7 +158,7 @@ const postedKopeks = (
   JOIN public.transactions r ON r.payment_method = 'import' AND r.external_id = 'correction:' || t.id || ':' || made), 0)::bigint)`;
 
 /** A row that the delta would change is here as the pass before has left it. */
-async function requireUnchanged(sql: SqlRunner, delta: TableDelta, pass: number): Promise<void> {
+async function requireUnchanged(sql: SqlRunner, delta: ComparedTable, pass: number): Promise<void> {
   const { table, key } = delta;
   const [conflict] = await sql<{ rows: number }>(
     `SELECT count(*) AS rows FROM (SELECT * FROM import_changed UNION ALL SELECT * FROM import_gone_${table}) c
@@ -156,7 +177,7 @@ async function requireUnchanged(sql: SqlRunner, delta: TableDelta, pass: number)
     );
 }
 
-async function changeRows(sql: SqlRunner, { table, columns, key }: TableDelta): Promise<AppliedDelta['changes'][string]> {
+async function changeRows(sql: SqlRunner, { table, columns, key }: ComparedTable): Promise<AppliedDelta['changes'][string]> {
   const names = columns.map(({ name }) => name);
   const list = names.map(quote).join(', ');
   const changing = names.filter((name) => !key.includes(name) && !OF_THE_PASS.has(name));
@@ -177,7 +198,11 @@ async function changeRows(sql: SqlRunner, { table, columns, key }: TableDelta): 
 /** Columns of a posted movement that are no money. */
 const DESCRIBING = ['description', 'receipt_uuid', 'receipt_created_at'];
 
-async function changeTransactions(sql: SqlRunner, delta: TableDelta, { number }: Pass): Promise<AppliedDelta['changes'][string]> {
+async function changeTransactions(
+  sql: SqlRunner,
+  delta: ComparedTable,
+  { number }: Pass,
+): Promise<AppliedDelta['changes'][string]> {
   const next = nextTable('transactions');
   const [counted] = await sql<{ added: number; changed: number }>(
     'SELECT (SELECT count(*) FROM import_added) AS added, (SELECT count(*) FROM import_changed) AS changed',
@@ -239,10 +264,16 @@ async function list(sql: SqlRunner, code: string, table: string, query: string):
 }
 
 /** What vanished from the source: users become deleted ones, rows on which nothing depends are removed, all others are listed. */
-async function removeRows(sql: SqlRunner, open: OpenTables, changes: AppliedDelta['changes']): Promise<void> {
-  await sql("UPDATE public.users SET status = 'deleted' WHERE id IN (SELECT id FROM import_gone_users)");
-  await list(sql, 'user_vanished', 'users', 'SELECT id::text AS subject, NULL::jsonb AS detail FROM import_gone_users');
-  const left = Object.keys(changes).filter((table) => table !== 'users' && table !== 'transactions');
+async function removeRows(
+  sql: SqlRunner,
+  open: OpenTables,
+  { changes, changed }: { changes: AppliedDelta['changes']; changed: readonly string[] },
+): Promise<void> {
+  if (changed.includes('users')) {
+    await sql("UPDATE public.users SET status = 'deleted' WHERE id IN (SELECT id FROM import_gone_users)");
+    await list(sql, 'user_vanished', 'users', 'SELECT id::text AS subject, NULL::jsonb AS detail FROM import_gone_users');
+  }
+  const left = changed.filter((table) => table !== 'users' && table !== 'transactions');
   const references = referencesOf(open);
   // Children before their parents: a round removes what nothing refers to any more.
   for (let isDone = false; !isDone; ) {

@@ -48,6 +48,7 @@ export type RefusalCode =
   | 'source_has_provider_subscriptions'
   | 'source_has_negative_balances'
   | 'target_too_small'
+  | 'target_locks_too_few'
   | 'unmapped_value'
   | 'target_not_empty'
   | 'target_changed'

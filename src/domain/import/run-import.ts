@@ -3,7 +3,7 @@ import type { LongSession } from '../../core/db/database.ts';
 import type { Db, SqlRunner } from '../../core/db/db.ts';
 import { parseConfigAdmins } from '../access/permissions.ts';
 import { quote } from '../backups/row-format.ts';
-import { type AppliedDelta, applyDelta, PREVIOUS_SCHEMA } from './apply-delta.ts';
+import { type AppliedDelta, applyDelta, PREVIOUS_SCHEMA, USED_SCHEMA } from './apply-delta.ts';
 import { applyImport, preparedTables, requireUnused } from './apply-import.ts';
 import { checkSource, SEVERAL_SUBSCRIPTIONS_SINCE } from './check-source.ts';
 import { type ComparedSum, compareSums } from './compare-sums.ts';
@@ -15,6 +15,7 @@ import { CONTRA_COLUMNS } from './import-transactions.ts';
 import { type LoadedTable, loadSource, SOURCE_SCHEMA } from './load-source.ts';
 import { type LostSubscription, type ReportedDeviation, readDeviations, readLost } from './report-import.ts';
 import { hasHome, NEWEST_REVISION, recogniseSource, tablesLeftOut } from './source-revision.ts';
+import { requireLocks, requireSmall } from './target-limits.ts';
 
 /** What the operator chooses; the same in every pass (spec 07 section 9). */
 interface ImportOptions {
@@ -115,6 +116,7 @@ async function runAlone(
   const revision = await recogniseSource(source);
   if (app.db.long!.isEmbedded) await requireSmall(source);
   const earlier = await session.snapshot((sql) => readLastPass(sql));
+  await session.snapshot(requireLocks);
   if (!options.isDryRun) await session.snapshot((sql) => requirePossible(sql, earlier, options));
   const number = (earlier?.pass ?? 0) + 1;
   const lastIds = await source.lastIds();
@@ -155,25 +157,17 @@ async function runAlone(
     ...{ pass: number, snapshotAt, revision: revision.text, leftOut: tablesLeftOut(source) },
     versions: { releases: revision.releases, service: serviceVersion, rules: NEWEST_REVISION },
   };
-  return session.write((sql) =>
+  await session.write(dropUsed);
+  const finished = await session.write((sql) =>
     finishPass(sql, cursor.loaded, facts, { now: app.clock.now(), isDryRun, lastIds, watch: options }),
   );
+  await session.write(dropUsed);
+  if (!isDryRun) await session.write((sql) => sql(`DROP SCHEMA IF EXISTS ${SOURCE_SCHEMA} CASCADE`));
+  return finished;
 }
 
-/** The embedded database has one connection and half of the memory of the process. */
-const MAX_EMBEDDED_USERS = 50_000;
-
-/** @throws ImportRefused `target_too_small` */
-async function requireSmall(source: ImportSource): Promise<void> {
-  let users = 0;
-  for await (const content of source.contents()) if (content.table.name === 'users') users = await content.count();
-  if (users <= MAX_EMBEDDED_USERS) return;
-  throw new ImportRefused(
-    'target_too_small',
-    `The source has ${users} users, and the embedded database is for ${MAX_EMBEDDED_USERS} at most. Set DATABASE_URL to an empty PostgreSQL database and import into that.`,
-    { details: { users, most: MAX_EMBEDDED_USERS } },
-  );
-}
+/** A transaction of its own: the one that moves the rows has thousands of locks already. */
+const dropUsed = (sql: SqlRunner) => sql(`DROP SCHEMA IF EXISTS ${USED_SCHEMA} CASCADE`);
 
 type PassFacts = Pick<ImportResult, 'pass' | 'snapshotAt' | 'revision' | 'versions' | 'leftOut'>;
 
@@ -214,8 +208,7 @@ async function finishPass(
   const [issues, sums] = [await countIssues(sql), await compareSums(sql, 'stored', 'service')];
   const result: ImportResult = { ...applied, ...facts, source, issues, sums };
   await sql('UPDATE import_runs SET report = $2::jsonb WHERE id = $1::int RETURNING id', [applied.runId, JSON.stringify(result)]);
-  await sql(`DROP SCHEMA ${SOURCE_SCHEMA} CASCADE`);
-  if (!isFirst) await sql(`DROP SCHEMA ${PREVIOUS_SCHEMA} CASCADE`);
+  if (!isFirst) await sql(`ALTER SCHEMA ${PREVIOUS_SCHEMA} RENAME TO ${USED_SCHEMA}`);
   const deviations = await readDeviations(sql, nextTable('import_issues'));
   await sql(`ALTER SCHEMA ${NEXT_SCHEMA} RENAME TO ${PREVIOUS_SCHEMA}`);
   return { ...result, lost, deviations };

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { csvLine } from '../../core/csv.ts';
 import type { SqlRunner } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { PREVIOUS_SCHEMA } from './apply-delta.ts';
+import { PREVIOUS_SCHEMA, USED_SCHEMA } from './apply-delta.ts';
 import { NEXT_SCHEMA } from './import-step.ts';
 import { SOURCE_SCHEMA } from './load-source.ts';
 
@@ -49,7 +49,8 @@ export async function endImport({ db, clock, log }: Pick<App, 'db' | 'clock' | '
   ]);
   if (ended.length === 0) return;
   log.info('the service starts after an import: no further pass can follow');
-  for (const schema of [PREVIOUS_SCHEMA, NEXT_SCHEMA, SOURCE_SCHEMA]) await db.sql(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  for (const schema of [PREVIOUS_SCHEMA, USED_SCHEMA, NEXT_SCHEMA, SOURCE_SCHEMA])
+    await db.sql(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 }
 
 /** Whether the data of another product were imported into this service. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
 import { endImport } from '../../../src/domain/import/switch-over.ts';
+import { NEEDED_LOCKS } from '../../../src/domain/import/target-limits.ts';
 import { verifyImport } from '../../../src/domain/import/verify-import.ts';
 import { anEmptyService, importFrom, makeSource, readSource, SOURCE_TIME } from '../../support/import-sources.ts';
 import { copiedDatabase, emptyDatabaseOnServer, serverUrl } from '../../support/test-database.ts';
@@ -68,6 +69,26 @@ describe.skipIf(!serverUrl)('a later pass (left out without a server: TEST_DATAB
     await importFrom(app, source.url);
     const { changes } = await importFrom(app, source.url, { isDelta: true }, later);
     expect(Object.entries(changes!).filter(([, { added, changed, removed }]) => added + changed + removed > 0)).toEqual([]);
+  });
+
+  test('has fewer locks at its end than a server must have room for', async () => {
+    const { app, old, delta } = await anImportedService();
+    await old.query(`UPDATE users SET last_name = 'There' WHERE id = 8`);
+    await app.db.sql('CREATE SCHEMA measured');
+    await app.db.sql('CREATE TABLE measured.locks AS SELECT count(*) AS locks FROM pg_locks WHERE false');
+    // Raw SQL: a table of this test.
+    await app.db.sql(
+      `CREATE FUNCTION measured.count_locks() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         INSERT INTO measured.locks SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid(); RETURN NULL; END $$`,
+    );
+    // The report is stored when the tables are closed again.
+    await app.db.sql(
+      'CREATE TRIGGER count_locks AFTER UPDATE OF report ON import_runs FOR EACH STATEMENT EXECUTE FUNCTION measured.count_locks()',
+    );
+    await delta();
+    const [measured] = await app.db.sql<{ locks: number }>('SELECT max(locks)::int AS locks FROM measured.locks');
+    expect(measured!.locks).toBeGreaterThan(1_000);
+    expect(measured!.locks).toBeLessThan(NEEDED_LOCKS * 0.7);
   });
 
   test('takes over new, changed and vanished rows, though no updated_at has moved', async () => {
