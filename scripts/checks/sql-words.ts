@@ -1,14 +1,14 @@
 /** Words of PostgreSQL that the SQL of src uses; a new one is added here (the manual, appendix C, and chapters 8 and 9). */
-const KEYWORDS = `all and any array as asc at between by case conflict cross delete desc distinct do else end epoch exists false
+const KEYWORDS = `all alter and any array as asc at between by case conflict cross current_user database delete desc distinct do else end epoch exists false
   first for from full group having in inner insert interval into is join last lateral left like limit locked materialized next no not
-  nothing null nulls of offset on only or order ordinality over partition recursive returning right row rows select set share skip system
+  nothing null nulls of offset on only or order ordinality over partition recursive returning right role row rows select set share skip system
   scroll table tablesample then true truncate union update using values when where with within zone ilike
   backup_rows collate restored_jobs close cursor declare fetch overriding value`;
 
 const TYPES = `bigint boolean date float8 int integer jsonb numeric real text time timestamptz uuid`;
 
 const FUNCTIONS = `abs array_agg array_length avg bool_and bool_or cardinality ceil clock_timestamp coalesce concat concat_ws count
-  current_setting date_trunc extract floor format generate_series greatest hashtext json_agg json_build_object jsonb_agg
+  current_database current_setting date_trunc extract floor format generate_series greatest hashtext json_agg json_build_object jsonb_agg
   jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_each jsonb_object_agg jsonb_object_keys
   btrim jsonb_each_text split_part starts_with jsonb_set jsonb_to_recordset jsonb_typeof least left length lower ltrim max md5 min mod now nullif num_nonnulls
   pg_advisory_lock pg_advisory_unlock pg_advisory_xact_lock pg_current_snapshot pg_current_xact_id pg_is_in_recovery pg_notify

@@ -305,7 +305,7 @@ async function openScratchDatabase(env: Env, log: Logger): Promise<ScratchDataba
     return migrated(await openServer(url, log), empty);
   }
   if (env.databaseUrl !== null) {
-    const server = env.databaseUrl;
+    const server = env.databaseDirectUrl ?? env.databaseUrl;
     await dropAbandoned(server);
     const name = `${PREFIX}${Math.floor(Date.now() / 1000)}_${randomBytes(6).toString('hex')}`;
     await executeOnServer(server, `CREATE DATABASE ${name}`);

@@ -68,6 +68,7 @@ export async function openDatabase(env: Env, log: Logger, tracing: Tracing = NO_
   }
   return openPostgres({
     url: env.databaseUrl,
+    directUrl: env.databaseDirectUrl,
     poolSize: env.databasePoolSize,
     statementTimeoutMs: env.databaseStatementTimeoutMs,
     migrationsFolder,

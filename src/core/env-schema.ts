@@ -94,6 +94,12 @@ export const SECTIONS = {
     DATABASE_URL: databaseUrl.describe(
       'postgresql://user:password@host:5432/name. Unset = embedded database in DATA_DIR, for development and a single process.',
     ),
+    DATABASE_POOLER: choice(['none', 'transaction'], 'none').describe(
+      'transaction = DATABASE_URL is the address of a pooler, such as PgBouncer, that gives out a session for one transaction. Then nothing depends on a session: no parameters at its start, no named statements; the limits of statements are stored as defaults of the role in the database.',
+    ),
+    DATABASE_DIRECT_URL: databaseUrl.describe(
+      'postgresql:// address of the same database without the pooler, for notices, migrations, backups and restores. Required with DATABASE_POOLER=transaction, and not used without it.',
+    ),
     DATABASE_POOL_SIZE: whole(10, 2, 1_000).describe(
       'Maximum number of connections of this process. Not used with the embedded database.',
     ),

@@ -63,6 +63,8 @@ function envOf(values: Values) {
     isSandboxAllowed: values.SANDBOX === 'on' || (values.SANDBOX === 'auto' && !isProduction),
     /** null = embedded database in `dataDir`. */
     databaseUrl: values.DATABASE_URL,
+    /** The address without the pooler that `databaseUrl` leads to; null = there is no pooler. */
+    databaseDirectUrl: values.DATABASE_POOLER === 'transaction' ? values.DATABASE_DIRECT_URL : null,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     databaseStatementTimeoutMs: values.DATABASE_STATEMENT_TIMEOUT_MS,
     isEmbeddedAllowedInProduction: values.ALLOW_EMBEDDED_IN_PRODUCTION,
@@ -207,6 +209,9 @@ function checkTogether(values: Values, report: Report): void {
   const drill = values.BACKUP_DRILL_DATABASE_URL;
   if (drill !== null && drill === values.DATABASE_URL) {
     report('BACKUP_DRILL_DATABASE_URL', 'must not be the database of the service: a drill empties it');
+  }
+  if (values.DATABASE_POOLER === 'transaction' && (values.DATABASE_URL === null || values.DATABASE_DIRECT_URL === null)) {
+    report('DATABASE_DIRECT_URL', 'and DATABASE_URL are required with DATABASE_POOLER=transaction');
   }
   if (values.NODE_ENV === 'production') checkProduction(values, report);
 }

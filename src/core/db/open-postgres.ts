@@ -22,6 +22,11 @@ import { serverSql, traced, unnamedSql } from './sql-runner.ts';
 
 export interface PostgresOptions {
   url: string;
+  /**
+   * Set when `url` leads to a pooler that gives out a session for one transaction (spec 08 S3): the server itself, for what needs a session
+   * of its own.
+   */
+  directUrl?: string | null;
   poolSize: number;
   statementTimeoutMs: number;
   migrationsFolder: string;
@@ -37,6 +42,9 @@ export interface PostgresOptions {
 const CANNOT_CONNECT_NOW = '57P03';
 /** Statements beside the pool are short: a node that does not answer within this time, as one that hangs in a failover, is given up. */
 const SIDE_ANSWER_MS = 5_000;
+const IDLE_IN_TRANSACTION_MS = 30_000;
+/** Key of an advisory lock: instances that start at the same time store the defaults of the role one after the other. */
+const DEFAULTS_LOCK = 727_110_006;
 /** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
 const MAX_NAMED_STATEMENTS = 500;
 
@@ -44,6 +52,8 @@ const MAX_NAMED_STATEMENTS = 500;
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const limits = options.limits ?? WAIT_LIMITS;
   const { url, statementTimeoutMs, log } = options;
+  const isPooled = (options.directUrl ?? null) !== null;
+  const directUrl = options.directUrl ?? url;
   const answerMs = options.answerMs ?? (statementTimeoutMs === 0 ? LONG_ANSWER_MS : statementTimeoutMs + ANSWER_GRACE_MS);
   let answeredAt = performance.now();
   const pool = new pg.Pool({
@@ -51,16 +61,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     max: options.poolSize,
     connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 60_000,
-    statement_timeout: statementTimeoutMs,
+    // A pooler refuses parameters of a session; see `storeDefaults`.
+    ...(isPooled ? {} : { statement_timeout: statementTimeoutMs, idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS }),
     query_timeout: answerMs,
     ...KEEP_ALIVE,
-    idle_in_transaction_session_timeout: 30_000,
     application_name: 'subscription-service',
     onConnect: (client) => {
       destroyWhenSilent(client, () => {
         answeredAt = performance.now();
       });
-      return prepareSession(client, limits.connectMs);
+      return prepareSession(client, limits.connectMs, isPooled);
     },
   });
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
@@ -74,18 +84,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await pool.end();
     throw new Error(`PostgreSQL 15 or later is needed; the server is ${Math.floor(version / 10_000)}`);
   }
-  const nameOf = statementNamer();
+  const nameOf = isPooled ? () => '' : statementNamer();
   const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
   const sql = traced(serverSql(pool, nameOf), options.tracing);
   const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits, tracing: options.tracing });
   const side = new PostgresSideConnection({
-    url,
+    url: directUrl,
     connectMs: limits.connectMs,
     answerMs: Math.min(SIDE_ANSWER_MS, answerMs),
     log,
   });
-  const long = postgresLongWork({ url, connectMs: limits.connectMs, side, log });
-  const outside = (name: string, limitMs: number) => serverClient({ url, name, connectMs: limits.connectMs, answerMs: limitMs });
+  const long = postgresLongWork({ url: directUrl, connectMs: limits.connectMs, side, log });
+  const outside = (address: string, name: string, limitMs: number) =>
+    serverClient({ url: address, name, connectMs: limits.connectMs, answerMs: limitMs });
 
   return {
     kind: 'postgres',
@@ -100,11 +111,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     },
     side,
     migrate: async () => {
-      const client = outside('subscription-service-migrations', LONG_ANSWER_MS);
+      const client = outside(directUrl, 'subscription-service-migrations', LONG_ANSWER_MS);
       client.on('error', (error) => log.warn({ err: error }, 'the connection of the migrations was lost'));
       await client.connect();
       try {
         await client.query('SET statement_timeout = 0');
+        if (isPooled) await storeDefaults(client, statementTimeoutMs);
         return await applySchema(
           {
             run: async (sql) => void (await client.query(sql)),
@@ -119,7 +131,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     silence: {
       answeredMsAgo: () => performance.now() - answeredAt,
       tryOutside: async () => {
-        const client = outside('subscription-service-probe', limits.connectMs);
+        const client = outside(url, 'subscription-service-probe', limits.connectMs);
         client.on('error', () => undefined);
         try {
           await client.connect();
@@ -145,8 +157,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
  * Statements are not compiled (`jit`): on large tables the estimated cost of a statement with many parts exceeds the limit from which the
  * server compiles it, although few rows are read; compiling takes 0.2 to 0.4 s at each execution (docs/performance.md, Statistics).
  */
-async function prepareSession(client: pg.ClientBase, connectMs: number): Promise<void> {
-  const text = `SELECT pg_is_in_recovery() AS "isStandby", set_config('jit', 'off', false)`;
+async function prepareSession(client: pg.ClientBase, connectMs: number, isPooled: boolean): Promise<void> {
+  const text = `SELECT pg_is_in_recovery() AS "isStandby"${isPooled ? '' : ", set_config('jit', 'off', false)"}`;
   // The types of the driver leave the limit of one statement out.
   const statement: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: connectMs };
   const { rows } = await client.query<{ isStandby: boolean }>(statement);
@@ -154,8 +166,25 @@ async function prepareSession(client: pg.ClientBase, connectMs: number): Promise
 }
 
 /**
+ * Behind a pooler a client cannot set up its session, and what it sets stays for others: the settings of the pool's sessions are the defaults
+ * of the role in this database instead. The sessions that the pooler opens from now on have them.
+ */
+async function storeDefaults(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
+  const { rows } = await client.query<{ name: string }>('SELECT current_database() AS name');
+  const place = `ALTER ROLE CURRENT_USER IN DATABASE ${pg.escapeIdentifier(rows[0]!.name)} SET`;
+  const defaults = {
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    jit: 'off',
+  };
+  const changes = Object.entries(defaults).map(([name, value]) => `${place} ${name} = ${value}`);
+  // One transaction, since it is one text.
+  await client.query([`SELECT pg_advisory_xact_lock(${DEFAULTS_LOCK})`, ...changes].join('; '));
+}
+
+/**
  * Names of prepared statements, one for each text: the server parses and plans each text once a connection. Above the limit the name is
- * empty, which is an unnamed statement. Behind a pooler that shares sessions between clients, names must not be used.
+ * empty, which is an unnamed statement. Behind a pooler that shares sessions between clients, names are not used.
  */
 function statementNamer(): (text: string) => string {
   const names = new Map<string, string>();

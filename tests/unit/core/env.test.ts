@@ -72,6 +72,21 @@ describe('loadEnv', () => {
     expect(loadEnv({ [name]: value })).toMatchObject(expected);
   });
 
+  it('uses the address without the pooler with a pooler alone', () => {
+    const addresses = { DATABASE_URL: 'postgresql://u:p@pooler/app', DATABASE_DIRECT_URL: 'postgresql://u:p@db/app' };
+    expect(loadEnv({ ...addresses, DATABASE_POOLER: 'transaction' }).databaseDirectUrl).toBe('postgresql://u:p@db/app');
+    expect(loadEnv(addresses).databaseDirectUrl).toBeNull();
+  });
+
+  it.each([{ DATABASE_URL: 'postgresql://u:p@pooler/app' }, { DATABASE_DIRECT_URL: 'postgresql://u:p@db/app' }])(
+    'requires both addresses with a pooler: %j',
+    (addresses) => {
+      expect(problemsOf({ ...addresses, DATABASE_POOLER: 'transaction' })).toEqual([
+        'DATABASE_DIRECT_URL: and DATABASE_URL are required with DATABASE_POOLER=transaction',
+      ]);
+    },
+  );
+
   it('prefers the main name over an alias', () => {
     expect(loadEnv({ PORT: '1', WEB_API_PORT: '2' }).port).toBe(1);
   });

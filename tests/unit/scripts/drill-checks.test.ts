@@ -4,6 +4,8 @@ import { eventIdentity, frameIdentity, userOf } from '../../../packages/measures
 import { compareOccurrences } from '../../../packages/measures/src/drills/exactly-once.ts';
 import { longestGapMs } from '../../../packages/measures/src/drills/gaps.ts';
 import { findDisorder } from '../../../packages/measures/src/drills/order-check.ts';
+import { type PrimaryChange, primaryGap } from '../../../packages/measures/src/drills/primary-watch.ts';
+import { allReadyAfterMs, type ReadinessSample, readyWithin } from '../../../packages/measures/src/drills/readiness-watch.ts';
 import { createRandom } from '../../../packages/measures/src/drills/seeded-random.ts';
 import { cabinetText, feedText } from '../../../src/realtime/feed-client.ts';
 
@@ -125,5 +127,51 @@ describe('event identity', () => {
     expect(userOf(event)).toBe(3);
     expect(userOf({ ...event, userId: null })).toBe(3);
     expect(userOf({ ...event, userId: null, payload: {} })).toBe(null);
+  });
+});
+
+describe('primaryGap', () => {
+  const change = (at: number, node: string, isPrimary: boolean): PrimaryChange => ({ at, node, isPrimary });
+
+  it('lasts from the end of the old primary to the beginning of the new one', () => {
+    const changes = [change(1, 'a', true), change(20, 'a', false), change(25, 'b', true), change(90, 'b', false)];
+    expect(primaryGap(changes, 10, 50)).toEqual({ lostAt: 20, foundAt: 25 });
+  });
+
+  it('ends with the old primary where no other became it', () => {
+    expect(primaryGap([change(1, 'a', true), change(20, 'a', false), change(25, 'a', true)], 10, 50)).toEqual({
+      lostAt: 20,
+      foundAt: 25,
+    });
+  });
+
+  it('does not end with the old primary that answers again before another becomes it', () => {
+    const changes = [change(1, 'a', true), change(20, 'a', false), change(22, 'a', true), change(30, 'b', true)];
+    expect(primaryGap(changes, 10, 50)?.foundAt).toBe(30);
+  });
+
+  it('is null where the primary was there all the time', () => {
+    expect(primaryGap([change(1, 'a', true)], 10, 50)).toBeNull();
+  });
+});
+
+describe('readiness', () => {
+  const sample = (instance: string, at: number, isReady: boolean): ReadinessSample => ({ instance, at, isReady, tookMs: 5 });
+  const samples = [
+    sample('a', 10, true),
+    sample('b', 10, true),
+    sample('a', 20, false),
+    sample('b', 40, true),
+    sample('a', 60, true),
+  ];
+
+  it('is there again when every instance has said so', () => {
+    expect(allReadyAfterMs(samples, 20)).toBe(45);
+    expect(allReadyAfterMs(samples, 50)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('counts what was asked and answered within a period', () => {
+    expect(readyWithin(samples, 10, 44)).toBe(2);
+    expect(readyWithin(samples, 10, 45)).toBe(3);
   });
 });

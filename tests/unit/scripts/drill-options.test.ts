@@ -1,17 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { undoAtEnd, undoNow } from '../../../packages/measures/src/drills/cleanup.ts';
-import { readOptions } from '../../../packages/measures/src/drills/options.ts';
+import { FAILOVER_FAULTS, readOptions } from '../../../packages/measures/src/drills/options.ts';
 import { DrillReport, textTable } from '../../../packages/measures/src/drills/report.ts';
+import { PROJECT_STAND } from '../../../packages/measures/src/drills/stand.ts';
 
 describe('options of a drill', () => {
   it('reads each drill with what it needs', () => {
-    expect(readOptions(['failover', '--stand', 's.sh', '--seed', '5', '--pause', '20'])).toEqual({
+    expect(readOptions(['failover', '--stand', 's.sh', '--seed', '5', '--pause', '20', '--faults', 'switchover'])).toEqual({
       drill: 'failover',
       stand: 's.sh',
       folder: null,
       seed: 5,
       writes: 300,
       pauseSeconds: 20,
+      faults: ['switchover'],
+      isPooled: false,
+      payments: 1_000,
+    });
+    expect(readOptions(['failover', '--pooled', '--seed', '1'])).toMatchObject({ isPooled: true, faults: FAILOVER_FAULTS });
+    expect(readOptions(['scale', '--folder', 'stand', '--seed', '1'])).toEqual({
+      drill: 'scale',
+      stand: PROJECT_STAND,
+      folder: 'stand',
+      seed: 1,
+      writes: 300,
+      pauseSeconds: 15,
+      requests: 2_000,
     });
     expect(readOptions(['events', '--seed', '1'])).toEqual({ drill: 'events', count: 100_000, seed: 1 });
     expect(readOptions(['silence', '--writes', '500', '--seed', '1'])).toEqual({
@@ -41,9 +55,9 @@ describe('options of a drill', () => {
   });
 
   it.each([
-    [[], /failover, events, silence, restart or money/],
+    [[], /failover, scale, events, silence, restart or money/],
     [['money', '--days', '0'], /--days/],
-    [['failover'], /--stand/],
+    [['failover', '--faults', 'flood'], /--faults/],
     [['events', '--count', '12'], /--count/],
     [['silence', '--writes', '5'], /--writes/],
     [['restart', '--requests', 'many'], /--requests/],
@@ -70,6 +84,19 @@ describe('the report of a drill', () => {
     expect(text).toMatch(/VIOLATED +second +7 wrong/);
     expect(text).toContain('second: 7 violations, the first of them:\n  difference 0\n');
     expect(text).not.toContain('difference 5');
+  });
+
+  it('names the part of a check, and is not met by a measurement that is not', () => {
+    const report = new DrillReport();
+    report.beginPart('direct');
+    report.add('first', '3 of 3', []);
+    const result = { drill: 'kill-primary', name: 'writes again', measured: '4.0 s', wanted: '<= 5.0 s', isMet: true };
+    report.addMeasured(result);
+    expect(report.isMet).toBe(true);
+    report.addMeasured({ ...result, measured: '6.0 s', isMet: false });
+    expect(report.isMet).toBe(false);
+    expect(report.render()).toMatch(/ok +direct: first +3 of 3/);
+    expect(report.render()).toMatch(/VIOLATED +direct: kill-primary +writes again +6.0 s +<= 5.0 s/);
   });
 
   it('has columns as wide as their widest cell', () => {

@@ -4,8 +4,8 @@ import type { Fixture } from './fixture.ts';
 import { countsText, type DrillReport, textTable } from './report.ts';
 import type { WriteBook } from './write-book.ts';
 
-/** 503 is allowed: it means "try again". Any other answer of 500 or above is a fault of the service. */
-export function proveAnswers(book: WriteBook, report: DrillReport): void {
+/** 503 is allowed: it means "try again". Any other answer of 500 or above is a fault of the service. @returns how many of those */
+export function proveAnswers(book: WriteBook, report: DrillReport): number {
   const faults = book.unexpected.filter((answer) => answer.status >= 500);
   const refusals = book.unexpected.filter((answer) => answer.status < 500);
   const text = (answer: (typeof faults)[number]) => `${answer.at} ${answer.operation} ${answer.status} ${answer.body}`;
@@ -25,6 +25,7 @@ export function proveAnswers(book: WriteBook, report: DrillReport): void {
     `${book.total((status) => status === 503)} answers of 503`,
     [...book.withoutRetryAfter].map(([operation, count]) => `${operation}: ${count} without`),
   );
+  return faults.length;
 }
 
 /** An instance may be ended by the drill, never by itself. */

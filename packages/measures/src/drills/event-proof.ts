@@ -24,6 +24,14 @@ export interface EventProofOptions {
   mayLose: boolean;
 }
 
+interface SocketCounts {
+  /** Frames that were due. */
+  expected: number;
+  missing: number;
+  doubled: number;
+  reconnects: number;
+}
+
 /** Longer than the service waits before it reads again what it missed. */
 const QUIET_MS = 15_000;
 
@@ -74,14 +82,16 @@ export async function waitForSockets(
   await wait(1_000);
 }
 
+/** @returns counts over all sockets */
 export async function proveSockets(
   database: ScratchDatabase,
   watchers: readonly Watcher[],
   options: EventProofOptions,
   report: DrillReport,
-): Promise<void> {
+): Promise<SocketCounts> {
   const expected = expectedOf(await readEvents(database, options.after));
   const positionOf = options.positionOf ?? ((row: EventRow) => row.id);
+  const total: SocketCounts = { expected: 0, missing: 0, doubled: 0, reconnects: 0 };
   for (const feed of ['ws', 'cabinet'] as const) {
     const mine = watchers.filter((watcher) => watcher.socket.feed === feed);
     const examples: string[] = [];
@@ -112,17 +122,19 @@ export async function proveSockets(
       examples,
     );
     report.add(`${path}: in order for each user`, `${disorders.length} out of order`, disorders);
+    for (const name of ['expected', 'missing', 'doubled', 'reconnects'] as const) total[name] += counts[name];
   }
+  return total;
 }
 
-/** @param eventTypes what the webhooks of the receiver subscribe to, one type each */
+/** @param eventTypes what the webhooks of the receiver subscribe to, one type each. @returns counts of deliveries */
 export async function proveWebhook(
   database: ScratchDatabase,
   receiver: WebhookReceiver,
   eventTypes: readonly string[],
   after: number,
   report: DrillReport,
-): Promise<void> {
+): Promise<{ expected: number; missing: number; doubled: number }> {
   const rows = hookedOf(await readEvents(database, after), eventTypes);
   const expected = rows.map((row) => eventIdentity('ws', row.type, row.payload));
   const { missing, doubled, unknown } = compareOccurrences(expected, receiver.deliveries.values());
@@ -139,6 +151,7 @@ export async function proveWebhook(
       ...doubled.map((identity) => `delivered with two ids: ${identity}`),
     ],
   );
+  return { expected: rows.length, missing: missing.length, doubled: doubled.length };
 }
 
 /**

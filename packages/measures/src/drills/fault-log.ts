@@ -28,6 +28,11 @@ export class FaultLog {
     this.#writes = writes;
   }
 
+  /** Those that are over. */
+  get faults(): readonly Fault[] {
+    return this.#faults;
+  }
+
   get isUnderWay(): boolean {
     return this.#isUnderWay;
   }

@@ -54,8 +54,8 @@ export interface FixtureOptions {
   /** Names the folder of the logs. */
   drill: string;
   environment?: Record<string, string>;
-  /** Gets the address of the database, and returns that by which the instances reach it. */
-  through?: (url: string) => string | Promise<string>;
+  /** Gets the address of the database, and returns the environment by which the instances reach it. */
+  through?: (url: string) => Record<string, string> | Promise<Record<string, string>>;
 }
 
 type Run = (text: string) => Promise<Record<string, unknown>[]>;
@@ -84,7 +84,7 @@ export async function openFixture(options: FixtureOptions): Promise<Fixture> {
     const { panelUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });
     const environment = {
       ...database.environment,
-      ...(options.through ? { DATABASE_URL: await options.through(database.environment.DATABASE_URL!) } : {}),
+      ...(await options.through?.(database.environment.DATABASE_URL!)),
       DATABASE_POOL_SIZE: String(options.poolSize),
       SANDBOX: 'on',
       ...CREDENTIAL_ENVIRONMENT,

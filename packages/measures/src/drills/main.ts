@@ -8,6 +8,7 @@ import { runMoneyDrill } from './money/money-drill.ts';
 import { type DrillOptions, HELP, readOptions } from './options.ts';
 import { DrillReport } from './report.ts';
 import { runRestartDrill } from './restart-drill.ts';
+import { runScaleDrill } from './scale-drill.ts';
 import { runSilenceDrill } from './silence-drill.ts';
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -31,6 +32,8 @@ async function runDrill(drill: DrillOptions): Promise<boolean> {
     case 'failover':
       await runFailoverDrill(drill, report, progress);
       return true;
+    case 'scale':
+      return runScaleDrill(drill, report, progress);
     case 'events':
       await runEventDrill(drill, report, progress);
       return true;

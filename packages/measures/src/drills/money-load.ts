@@ -7,6 +7,12 @@ import { type Call, createRequester } from './requester.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { MoneyWrite, WriteBook } from './write-book.ts';
 
+/** Whose money is moved. */
+export type LoadTarget = Pick<
+  Fixture,
+  'apiToken' | 'userIds' | 'tokenOf' | 'tariffId' | 'priceKopeks' | 'callbackSecret' | 'payments'
+>;
+
 export interface LoadOptions {
   /** Addresses that take the requests, in turn; a client's next try goes to the next one. */
   urls: readonly string[];
@@ -39,75 +45,90 @@ const MAX_PAUSE_MS = 400;
 const MAX_AMOUNT_KOPEKS = 5_000;
 const WATCHED_SHARE = 1 / 3;
 
-export function startMoneyLoad(fixture: Fixture, book: WriteBook, random: SeededRandom, options: LoadOptions): MoneyLoad {
+export function startMoneyLoad(target: LoadTarget, book: WriteBook, random: SeededRandom, options: LoadOptions): MoneyLoad {
   const { urls, clients, pauseMs } = options;
   const connections = clients.balance + clients.purchase + clients.callback + clients.read;
   const requester = createRequester({ connections, limitMs: ANSWER_LIMIT_MS });
   let isStopping = false;
   let giveUpAt = Number.POSITIVE_INFINITY;
   let remaining = options.balanceWrites ?? Number.POSITIVE_INFINITY;
-  let nextPayment = 0;
-  const operator = { 'x-api-key': fixture.apiToken, 'content-type': 'application/json' };
-  const asUser = (id: number) => ({ authorization: `Bearer ${fixture.tokenOf(id)}`, 'content-type': 'application/json' });
+  const operator = { 'x-api-key': target.apiToken, 'content-type': 'application/json' };
+  const asUser = (id: number) => ({ authorization: `Bearer ${target.tokenOf(id)}`, 'content-type': 'application/json' });
   const mayTry = async (): Promise<boolean> => {
     await wait(random.between(MIN_PAUSE_MS, MAX_PAUSE_MS));
     return performance.now() < giveUpAt;
   };
-  const send = (write: MoneyWrite, lane: number, call: (url: string) => Call) =>
-    book.sendUntilAcknowledged(write, requester, (attempt) => call(urls[(lane + attempt) % urls.length]!), mayTry);
+  /** The request of a write, which is the same each time that it is sent. */
+  const callOf = (write: MoneyWrite): Omit<Call, 'url'> & { path: string } => {
+    const keyed = (headers: Record<string, string>) => ({ ...headers, 'idempotency-key': write.key });
+    switch (write.kind) {
+      case 'balance': {
+        const body = JSON.stringify({ amount_kopeks: write.amountKopeks, description: descriptionOf(write) });
+        return { method: 'POST', path: `/users/${write.userId}/balance`, headers: keyed(operator), body };
+      }
+      case 'purchase': {
+        const body = JSON.stringify({ tariff_id: target.tariffId, period_days: 30 });
+        return { method: 'POST', path: '/cabinet/subscription/purchase-tariff', headers: keyed(asUser(write.userId)), body };
+      }
+      case 'callback': {
+        const body = JSON.stringify({
+          event_id: `${write.key}:paid`,
+          event: 'invoice.paid',
+          invoice: { id: write.key, status: 'paid', amount_kopeks: write.amountKopeks },
+        });
+        const signature = createHmac('sha256', target.callbackSecret).update(body).digest('hex');
+        const headers = { 'content-type': 'application/json', 'x-sandbox-signature': signature };
+        return { method: 'POST', path: '/sandbox-payment-webhook', headers, body };
+      }
+    }
+  };
+  const send = (write: MoneyWrite, lane: number): Promise<void> => {
+    const { path, ...call } = callOf(write);
+    const toNext = (attempt: number) => ({ ...call, url: `${urls[(lane + attempt) % urls.length]!}${path}` });
+    return book.sendUntilAcknowledged(write, requester, toNext, mayTry);
+  };
 
-  const watched = options.watchedUsers ?? fixture.userIds;
+  const watched = options.watchedUsers ?? target.userIds;
   const writeBalance = async (lane: number): Promise<boolean> => {
     if (remaining <= 0) return false;
     remaining -= 1;
-    const userId = random.pick(random.next() < WATCHED_SHARE ? watched : fixture.userIds);
+    const userId = random.pick(random.next() < WATCHED_SHARE ? watched : target.userIds);
     const sign = random.next() < (options.debitShare ?? 0) ? -1 : 1;
-    const write = book.begin('balance', userId, sign * random.between(1, MAX_AMOUNT_KOPEKS));
-    const body = JSON.stringify({ amount_kopeks: write.amountKopeks, description: descriptionOf(write) });
-    const headers = { ...operator, 'idempotency-key': write.key };
-    await send(write, lane, (url) => ({ method: 'POST', url: `${url}/users/${userId}/balance`, headers, body }));
+    await send(book.begin('balance', userId, sign * random.between(1, MAX_AMOUNT_KOPEKS)), lane);
     return true;
   };
   // Each client has other buyers, so that a user has at most one purchase that is not answered.
-  const buyersOf = (lane: number) => fixture.userIds.filter((_, index) => index % clients.purchase === lane);
+  const buyersOf = (lane: number) => target.userIds.filter((_, index) => index % clients.purchase === lane);
   const purchase = async (lane: number): Promise<boolean> => {
-    const userId = random.pick(buyersOf(lane));
-    const write = book.begin('purchase', userId, -fixture.priceKopeks);
-    const body = JSON.stringify({ tariff_id: fixture.tariffId, period_days: 30 });
-    const headers = { ...asUser(userId), 'idempotency-key': write.key };
-    const path = '/cabinet/subscription/purchase-tariff';
-    await send(write, lane, (url) => ({ method: 'POST', url: `${url}${path}`, headers, body }));
+    await send(book.begin('purchase', random.pick(buyersOf(lane)), -target.priceKopeks), lane);
     return true;
   };
+  let nextPayment = book.writes.filter(({ kind }) => kind === 'callback').length;
   const callBack = async (lane: number): Promise<boolean> => {
-    const payment = fixture.payments[nextPayment++];
+    const payment = target.payments[nextPayment++];
     if (payment === undefined) return false;
-    const write = book.begin('callback', payment.userId, payment.amountKopeks, payment.externalId);
-    const body = JSON.stringify({
-      event_id: `${payment.externalId}:paid`,
-      event: 'invoice.paid',
-      invoice: { id: payment.externalId, status: 'paid', amount_kopeks: payment.amountKopeks },
-    });
-    const signature = createHmac('sha256', fixture.callbackSecret).update(body).digest('hex');
-    const headers = { 'content-type': 'application/json', 'x-sandbox-signature': signature };
-    await send(write, lane, (url) => ({ method: 'POST', url: `${url}/sandbox-payment-webhook`, headers, body }));
+    await send(book.begin('callback', payment.userId, payment.amountKopeks, payment.externalId), lane);
     return true;
   };
   const read = async (lane: number): Promise<boolean> => {
-    const userId = random.pick(fixture.userIds);
+    const userId = random.pick(target.userIds);
     const url = random.pick(urls);
     const call: Call =
       lane % 2 === 0
         ? { method: 'GET', url: `${url}/users/${userId}`, headers: operator }
         : { method: 'GET', url: `${url}/cabinet/balance`, headers: asUser(userId) };
     const answer = await requester.send(call);
-    book.count('read', answer);
+    await book.countRead('read', answer);
     if (answer.status !== 200) await wait(MIN_PAUSE_MS);
     return true;
   };
 
+  // What a killed process had sent: nothing else is begun before it is acknowledged.
+  const open = book.writes.filter(({ isAcknowledged }) => !isAcknowledged);
+  const resumed = Promise.all(open.map((write, index) => send(write, index)));
   const lanes = (count: number, step: (lane: number) => Promise<boolean>): Promise<void>[] =>
     Array.from({ length: count }, async (_, lane) => {
+      await resumed;
       while (!isStopping && (await step(lane))) if (pauseMs > 0) await wait(pauseMs);
     });
   const balanceLanes = lanes(clients.balance, writeBalance);

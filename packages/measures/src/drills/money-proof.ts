@@ -27,12 +27,13 @@ export async function waitForCallbacks(database: ScratchDatabase, limitMs: numbe
   }
 }
 
+/** @returns counts of writes */
 export async function proveMoney(
   database: ScratchDatabase,
   before: MoneyBefore,
   book: WriteBook,
   report: DrillReport,
-): Promise<void> {
+): Promise<{ acknowledged: number; lost: number; doubled: number }> {
   const { movements, balances, problems } = await database.withSql(async (run) => ({
     movements: await readMovements(run, before.lastTransaction),
     balances: await readBalances(run),
@@ -63,6 +64,7 @@ export async function proveMoney(
     `${problems.length} problems`,
     problems.map((problem) => JSON.stringify(problem)),
   );
+  return { acknowledged, lost: lost.length, doubled: doubled.length };
 }
 
 async function readMovements(run: Run, after: number): Promise<Movement[]> {

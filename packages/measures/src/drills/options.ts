@@ -1,17 +1,40 @@
 import { parseArgs } from 'node:util';
+import { PROJECT_STAND } from './stand.ts';
+
+export const FAILOVER_FAULTS = ['kill-primary', 'kill-node', 'switchover', 'pause-primary', 'kill-hammer'] as const;
+export type FailoverFault = (typeof FAILOVER_FAULTS)[number];
+
+/** What a drill on a replicated PostgreSQL needs. */
+interface StandOptions {
+  /** The script that runs it. */
+  stand: string;
+  /** Null = a temporary one. */
+  folder: string | null;
+  seed: number;
+  /** Acknowledged before and after each fault. */
+  writes: number;
+  pauseSeconds: number;
+}
 
 export type DrillOptions =
-  | { drill: 'failover'; stand: string; folder: string | null; seed: number; writes: number; pauseSeconds: number }
+  | (StandOptions & { drill: 'failover'; faults: readonly FailoverFault[]; isPooled: boolean; payments: number })
+  | (StandOptions & { drill: 'scale'; requests: number })
   | { drill: 'events'; count: number; seed: number }
   | { drill: 'silence'; writes: number; silentSeconds: number; seed: number }
   | { drill: 'restart'; requests: number; writes: number; seed: number }
   | { drill: 'money'; days: number; daySeconds: number; seed: number };
 
 export const HELP = `npm run drill -- NAME [options]
-  failover --stand SCRIPT   a replicated PostgreSQL loses its primary in four ways while two instances move money
+  failover                  a replicated PostgreSQL loses its primary in several ways while two instances move money
+    --faults A,B            ${FAILOVER_FAULTS.join(', ')} (all)
+    --pooled                the instances reach it through the pooler
+    --stand SCRIPT          runs it (scripts/scale/stand.sh)
     --folder F              folder of the stand (a temporary one, removed at the end)
     --writes N              acknowledged writes before and after each fault (300)
+    --payments N            whose callbacks are sent (1000)
     --pause N               seconds for which the primary is stopped (15)
+  scale                     failover, the same through the pooler, restart: all on one replicated PostgreSQL; one table of measurements
+    --stand, --folder, --writes, --pause, --requests   as above and below
   events                    readers and writers of events are killed at random
     --count N               events (100000)
   silence                   answers of the database are lost, an instance is killed, the clock of one is a day ahead
@@ -37,6 +60,9 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       folder: text,
       seed: text,
       pause: text,
+      faults: text,
+      pooled: { type: 'boolean' },
+      payments: text,
       count: text,
       requests: text,
       writes: text,
@@ -47,17 +73,24 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
   });
   if (values.help) return 'help';
   const seed = wholeNumber('seed', values.seed, Math.floor(Math.random() * 2 ** 31), 0);
+  const standOptions = (): StandOptions => ({
+    stand: values.stand ?? PROJECT_STAND,
+    folder: values.folder ?? null,
+    seed,
+    writes: wholeNumber('writes', values.writes, 300, 10),
+    pauseSeconds: wholeNumber('pause', values.pause, 15, 1),
+  });
   switch (positionals[0]) {
     case 'failover':
-      if (values.stand === undefined) throw new Error('failover needs --stand SCRIPT');
       return {
         drill: 'failover',
-        stand: values.stand,
-        folder: values.folder ?? null,
-        seed,
-        writes: wholeNumber('writes', values.writes, 300, 10),
-        pauseSeconds: wholeNumber('pause', values.pause, 15, 1),
+        ...standOptions(),
+        faults: faultsOf(values.faults),
+        isPooled: values.pooled ?? false,
+        payments: wholeNumber('payments', values.payments, 1_000, 1),
       };
+    case 'scale':
+      return { drill: 'scale', ...standOptions(), requests: wholeNumber('requests', values.requests, 2_000, 10) };
     case 'events':
       return { drill: 'events', seed, count: wholeNumber('count', values.count, 100_000, 100) };
     case 'silence':
@@ -82,8 +115,17 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
         daySeconds: wholeNumber('day-seconds', values['day-seconds'], 20, 1),
       };
     default:
-      throw new Error('the drill is failover, events, silence, restart or money');
+      throw new Error('the drill is failover, scale, events, silence, restart or money');
   }
+}
+
+function faultsOf(text: string | undefined): readonly FailoverFault[] {
+  if (text === undefined) return FAILOVER_FAULTS;
+  return text.split(',').map((name) => {
+    const fault = FAILOVER_FAULTS.find((known) => known === name);
+    if (fault === undefined) throw new Error(`--faults are of ${FAILOVER_FAULTS.join(', ')}`);
+    return fault;
+  });
 }
 
 function wholeNumber(name: string, text: string | undefined, usual: number, min: number): number {

@@ -9,30 +9,63 @@ export interface Check {
   examples: readonly string[];
 }
 
+/** A number that a drill has measured, beside what was wanted. */
+export interface Measured {
+  /** What was done. */
+  drill: string;
+  name: string;
+  measured: string;
+  wanted: string;
+  isMet: boolean;
+}
+
 const MAX_EXAMPLES = 5;
 
 export class DrillReport {
   readonly #checks: Check[] = [];
+  readonly #measured: Measured[] = [];
+  #part = '';
+
+  /** Begins a part of the drill, which has the same checks as another one. */
+  beginPart(name: string): void {
+    this.#part = `${name}: `;
+  }
 
   /** @param examples the violations; none = met */
   add(title: string, facts: string, examples: readonly string[]): void {
-    this.#checks.push({ title, isMet: examples.length === 0, facts, examples });
+    this.#checks.push({ title: `${this.#part}${title}`, isMet: examples.length === 0, facts, examples });
+  }
+
+  addMeasured(result: Measured): void {
+    this.#measured.push({ ...result, drill: `${this.#part}${result.drill}` });
   }
 
   get isMet(): boolean {
-    return this.#checks.every((check) => check.isMet);
+    return [...this.#checks, ...this.#measured].every(({ isMet }) => isMet);
   }
 
   render(): string {
-    const rows = this.#checks.map((check) => [check.isMet ? 'ok' : 'VIOLATED', check.title, check.facts]);
+    const rows = this.#checks.map((check) => [verdict(check.isMet), check.title, check.facts]);
     const lines = [textTable(['', 'check', 'counts'], rows)];
     for (const { title, isMet, examples } of this.#checks) {
       if (isMet) continue;
       lines.push('', `${title}: ${examples.length} violations, the first of them:`);
       for (const example of examples.slice(0, MAX_EXAMPLES)) lines.push(`  ${example}`);
     }
+    const results = this.#measured.map(({ drill, name, measured, wanted, isMet }) => [
+      verdict(isMet),
+      drill,
+      name,
+      measured,
+      wanted,
+    ]);
+    if (results.length > 0) lines.push('', textTable(['', 'drill', 'measure', 'measured', 'wanted'], results));
     return lines.join('\n');
   }
+}
+
+function verdict(isMet: boolean): string {
+  return isMet ? 'ok' : 'VIOLATED';
 }
 
 /** Columns as wide as their widest cell. */

@@ -16,7 +16,7 @@ import { renderSockets } from './socket-table.ts';
 import { openWatchers } from './watchers.ts';
 import { WriteBook } from './write-book.ts';
 
-type RestartOptions = Extract<DrillOptions, { drill: 'restart' }>;
+type RestartOptions = Omit<Extract<DrillOptions, { drill: 'restart' }>, 'drill'>;
 
 const CLIENTS = 20;
 const PAUSE_MS = 60;
@@ -32,18 +32,22 @@ interface Traffic {
   sentDuringRestarts: number;
 }
 
-/** @returns false when HAProxy or PostgreSQL is missing and the drill was left out */
+/**
+ * @param server the PostgreSQL to use; null = that of the environment
+ * @returns false when HAProxy or PostgreSQL is missing and the drill was left out
+ */
 export async function runRestartDrill(
   options: RestartOptions,
   report: DrillReport,
   progress: (text: string) => void,
+  server: string | null = null,
 ): Promise<boolean> {
   const program = findBalancer();
   if (program === null) {
     console.log('Left out: HAProxy is not installed (apt-get install haproxy).');
     return false;
   }
-  const serverUrl = await findServer(process.env);
+  const serverUrl = server ?? (await findServer(process.env));
   if (serverUrl === null) {
     console.log('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
     return false;
@@ -107,6 +111,13 @@ async function runBehind(
       `${traffic.failures.length} of ${traffic.sent} failed; ${traffic.sentDuringRestarts} were sent during the restarts`,
       traffic.failures,
     );
+    report.addMeasured({
+      drill: 'rolling restart',
+      name: 'requests that failed',
+      measured: `${traffic.failures.length} of ${traffic.sent}, ${traffic.sentDuringRestarts} of them during the restarts`,
+      wanted: '0',
+      isMet: traffic.failures.length === 0,
+    });
     proveInstances(fixture, report);
     await proveMoney(fixture.database, before, book, report);
     await proveSockets(fixture.database, watchers, { after, mayLose: false }, report);

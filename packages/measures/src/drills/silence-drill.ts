@@ -52,9 +52,9 @@ export async function runSilenceDrill(
   }
   progress('tables, test data, two instances behind a proxy');
   let proxy: SilentProxy | null = null;
-  const through = async (url: string): Promise<string> => {
+  const through = async (url: string) => {
     proxy = await startSilentProxy(url);
-    return proxy.url;
+    return { DATABASE_URL: proxy.url };
   };
   const fixture = await openFixture({
     serverUrl,

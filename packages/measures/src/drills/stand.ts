@@ -1,5 +1,5 @@
 /** A replicated PostgreSQL that a script starts, disturbs and stops (its commands: start, status, stop and the faults). */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,12 +12,26 @@ const RECOVERY_LIMIT_MS = 300_000;
 export interface Stand {
   /** Address of whichever node is the primary. */
   primaryUrl: string;
+  /** Address of the pooler before the primary; null when the stand has none. */
+  poolerUrl: string | null;
+  /** Addresses of the nodes themselves, by name. */
+  nodes: ReadonlyMap<string, string>;
   /** Runs a command of the script. @returns its output @throws Error with the output when it fails */
   command(name: string, ...more: string[]): Promise<string>;
   /** Starts what a fault ended and waits for one primary and all replicas. @returns milliseconds @throws Error when they do not come */
   recover(): Promise<number>;
   /** Stops it when this process has started it, and removes a temporary folder. */
   close(): Promise<void>;
+}
+
+/** That of this project. */
+export const PROJECT_STAND = join(import.meta.dirname, '..', '..', '..', '..', 'scripts', 'scale', 'stand.sh');
+
+/** @returns why the stand of this project cannot be started here, or null */
+export function projectStandProblem(): string | null {
+  if (process.platform !== 'linux') return 'the stand needs the packages of Debian';
+  const { status, stdout } = spawnSync('bash', [PROJECT_STAND, 'missing'], { encoding: 'utf8' });
+  return status === 0 ? null : `not installed: ${stdout.trim().split('\n').join(', ')}`;
 }
 
 /** Starts the stand, or takes one that runs. @param folder null = a temporary one */
@@ -38,7 +52,9 @@ export async function openStand(script: string, folder: string | null): Promise<
     const started = wasRunning ? await command('status') : await command('start');
     const primaryUrl = /^primary +(\S+)$/m.exec(started)?.[1];
     if (primaryUrl === undefined) throw new Error(`the stand names no primary\n${started}`);
-    return { primaryUrl, command, recover: () => recover(path, where), close };
+    const poolerUrl = /^pooler +(\S+)$/m.exec(started)?.[1] ?? null;
+    const nodes = new Map([...started.matchAll(/^(node\d+) +(postgresql:\S+)$/gm)].map(([, name, url]) => [name!, url!]));
+    return { primaryUrl, poolerUrl, nodes, command, recover: () => recover(path, where), close };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,8 @@
 /** What the clients of a drill sent and what they were answered. */
 import { randomUUID } from 'node:crypto';
+import { machineMs } from '../bench/machine-clock.ts';
 import type { Answer, Call, Requester } from './requester.ts';
+import type { BookRecord, WriteJournal } from './write-journal.ts';
 
 export type WriteKind = 'balance' | 'purchase' | 'callback';
 
@@ -27,6 +29,8 @@ const MAX_UNEXPECTED = 200;
 const AGAIN = new Set([0, 409, 429, 502, 503, 504]);
 
 export class WriteBook {
+  readonly #journal: WriteJournal | null;
+  readonly #byKey = new Map<string, MoneyWrite>();
   readonly writes: MoneyWrite[] = [];
   /** `performance.now()` of each acknowledged write. */
   readonly successes: number[] = [];
@@ -37,10 +41,49 @@ export class WriteBook {
   readonly unexpected: UnexpectedAnswer[] = [];
   readonly withoutRetryAfter = new Map<string, number>();
 
+  /** @param journal gets each record before the call and after it; without one the book is in memory alone */
+  constructor(journal: WriteJournal | null = null) {
+    this.#journal = journal;
+    for (const record of journal?.records ?? []) this.replay(record);
+  }
+
   begin(kind: WriteKind, userId: number, amountKopeks: number, key: string = randomUUID()): MoneyWrite {
     const write = { kind, key, userId, amountKopeks, isAcknowledged: false, tries: 0 };
-    this.writes.push(write);
+    this.#add(write);
+    // Its first try is recorded after it and waited for.
+    void this.#journal?.append({ record: 'write', kind, key, userId, amountKopeks });
     return write;
+  }
+
+  #add(write: MoneyWrite): void {
+    this.writes.push(write);
+    this.#byKey.set(write.key, write);
+  }
+
+  /** Enters what a journal has. */
+  replay(record: BookRecord): void {
+    if (record.record === 'write') {
+      const { kind, key, userId, amountKopeks } = record;
+      this.#add({ kind, key, userId, amountKopeks, isAcknowledged: false, tries: 0 });
+    } else if (record.record === 'try') {
+      this.#byKey.get(record.key)!.tries += 1;
+    } else {
+      const { operation, key, status, problem, body } = record;
+      this.count(operation, { status, problem, body, headers: record.hasRetryAfter ? { 'retry-after': '' } : {} });
+      if (key !== null && isSuccess(status))
+        this.#acknowledge(this.#byKey.get(key)!, record.atMs - machineMs() + performance.now());
+    }
+  }
+
+  #acknowledge(write: MoneyWrite, at: number): void {
+    write.isAcknowledged = true;
+    this.successes.push(at);
+  }
+
+  /** Counts the answer to a read. */
+  async countRead(operation: string, answer: Answer): Promise<void> {
+    this.count(operation, answer);
+    await this.#journal?.append(answerRecord(operation, null, answer));
   }
 
   /**
@@ -54,9 +97,8 @@ export class WriteBook {
     if (answer.problem !== null) this.problems.set(answer.problem, (this.problems.get(answer.problem) ?? 0) + 1);
     if (answer.status === 503 && answer.headers['retry-after'] === undefined)
       this.withoutRetryAfter.set(operation, (this.withoutRetryAfter.get(operation) ?? 0) + 1);
-    const isExpected = isProvoked || (answer.status >= 200 && answer.status < 300) || AGAIN.has(answer.status);
-    if (!isExpected && this.unexpected.length < MAX_UNEXPECTED)
-      this.unexpected.push({ at: new Date().toISOString(), operation, status: answer.status, body: answer.body.slice(0, 500) });
+    if (!isProvoked && !isExpected(answer.status) && this.unexpected.length < MAX_UNEXPECTED)
+      this.unexpected.push({ at: new Date().toISOString(), operation, status: answer.status, body: beginningOf(answer) });
   }
 
   /**
@@ -71,14 +113,13 @@ export class WriteBook {
     mayTry: () => Promise<boolean>,
   ): Promise<void> {
     for (;;) {
-      const answer = await requester.send(call(write.tries));
+      const attempt = write.tries;
       write.tries += 1;
+      await this.#journal?.append({ record: 'try', key: write.key });
+      const answer = await requester.send(call(attempt));
       this.count(write.kind, answer);
-      if (answer.status >= 200 && answer.status < 300) {
-        write.isAcknowledged = true;
-        this.successes.push(performance.now());
-        return;
-      }
+      await this.#journal?.append(answerRecord(write.kind, write.key, answer));
+      if (isSuccess(answer.status)) return this.#acknowledge(write, performance.now());
       // A 500 is a fault that is counted; the client's answer to it is the same: the key is sent again.
       if (!(AGAIN.has(answer.status) || answer.status >= 500) || !(await mayTry())) return;
     }
@@ -90,4 +131,15 @@ export class WriteBook {
     for (const byStatus of this.statuses.values()) for (const [status, count] of byStatus) if (isCounted(status)) sum += count;
     return sum;
   }
+}
+
+const isSuccess = (status: number) => status >= 200 && status < 300;
+const isExpected = (status: number) => isSuccess(status) || AGAIN.has(status);
+const beginningOf = (answer: Answer) => answer.body.slice(0, 500);
+
+function answerRecord(operation: string, key: string | null, answer: Answer): BookRecord {
+  const { status, problem } = answer;
+  const hasRetryAfter = answer.headers['retry-after'] !== undefined;
+  const body = isExpected(status) ? '' : beginningOf(answer);
+  return { record: 'answer', operation, key, atMs: machineMs(), status, problem, hasRetryAfter, body };
 }
