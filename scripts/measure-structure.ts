@@ -39,8 +39,8 @@ import { tracePurchase, traceReadOperations } from './measure/read-operations.ts
  *   verification by SQL of its own, and its commands.
  * - lines of src, 146,800 to 147,850, and files, 1,022 to 1,030: after an import panel users are found by their link, parked ones are nobody's
  *   (`panel-leftovers`), payments of the source are not credited again; progress, reports and exit codes of the command; ids of the source.
- * - lines of src, 147,850 to 148,500, and files, 1,030 to 1,034: sums of both sides and differences in the report, backups without pg_dump,
- *   what an import does after the start (expired terms, claims, refunds, a panel that knows nobody), the messenger's webhook as a command.
+ * - lines of src, 147,850 to 148,550, and files, 1,030 to 1,034: sums of both sides and differences in the report, backups without pg_dump,
+ *   what an import does after the start (expired terms, claims, refunds, a panel that knows nobody), the messenger's webhook as a command; a pooler in transaction mode.
  */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 3,
@@ -49,7 +49,7 @@ const LIMITS: Record<string, number> = {
   'places of a field (median)': 3,
   'mapping lines, all': 456,
   'lines an operation in routers and what they reach of the domain': 142,
-  'lines of src': 148_500,
+  'lines of src': 148_550,
   'files of src': 1_034,
   'undescribed operations': 0,
   'undescribed parameters': 0,

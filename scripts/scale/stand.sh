@@ -193,6 +193,7 @@ balanced_nodes() {
   for node in "${NODES[@]}"; do echo "  server node$node $HOST:$((NODE_PORT + node)) check port $((PATRONI_PORT + node))"; done
 }
 
+# No retries: they go to the node that died for as long as its Patroni has not noticed, and hold a client for seconds that would connect anew.
 write_balancer() {
   cat >"$FOLDER/haproxy.cfg" <<CFG
 global
@@ -200,6 +201,7 @@ global
 defaults
   mode tcp
   option tcpka
+  retries 0
   timeout connect 2s
   timeout client 24h
   timeout server 24h
