@@ -36,6 +36,8 @@ const ONE_FILE_IN = 64;
 
 /** Start and stop of the service: every run of `npm test`. */
 const PROCESSES_ALWAYS = ['tests/system/start-stop.test.ts'];
+/** A replicated database is started and killed for minutes: `npm run test:all` only. */
+const PROCESSES_NEVER = ['tests/system/failover.test.ts'];
 /** Of the races, which run beside each other for minutes, one in so many. */
 const ONE_RACE_IN = 3;
 /** Of the other tests of processes, which are drills of a minute or more, one in so many. */
@@ -64,7 +66,7 @@ export function filesForBothDatabases(seed) {
 
 /** Tests of processes of one `npm test`: those that always run, and a sample of the others that this seed chooses. */
 export function filesOfProcesses(seed) {
-  const others = testFilesOf(['tests/system/']).filter((path) => !PROCESSES_ALWAYS.includes(path));
+  const others = testFilesOf(['tests/system/']).filter((path) => ![...PROCESSES_ALWAYS, ...PROCESSES_NEVER].includes(path));
   return [...PROCESSES_ALWAYS, ...chosenBy(seed, others, ONE_DRILL_IN)];
 }
 

@@ -66,9 +66,10 @@ describe('the plan of the tests', () => {
     }
   });
 
-  it('starts and stops the service in every run, and reaches every test of processes by some seed', () => {
+  it('starts and stops the service in every run, and reaches every test of processes but the longest by some seed', () => {
     const reached = new Set(Array.from({ length: 100 }, (_value, seed) => filesOfProcesses(String(seed))).flat());
-    expect([...reached].sort()).toEqual(testFilesOf(['tests/system/']));
+    const all = testFilesOf(['tests/system/']);
+    expect([...reached].sort()).toEqual(all.filter((path) => path !== 'tests/system/failover.test.ts'));
     expect(filesOfProcesses('1')).toContain('tests/system/start-stop.test.ts');
     expect(filesOfProcesses('1')).toEqual(filesOfProcesses('1'));
   });
