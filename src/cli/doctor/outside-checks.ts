@@ -32,7 +32,7 @@ export async function checkOutside(facts: OutsideFacts): Promise<Finding[]> {
   const [panel, messenger, webhook, mail] = await Promise.all([
     checkRealPanel(facts),
     checkMessenger(facts),
-    facts.isImported || facts.settings.get('WEBHOOK_URL') ? checkMessengerWebhook(facts) : [],
+    checkMessengerWebhook(facts),
     checkMail(facts),
   ]);
   const credentials = facts.fakes.includes('payments') ? [] : checkCredentials(facts.ports, systemClock.now());
@@ -91,9 +91,11 @@ export async function checkMessenger({ env, settings, ports, fakes }: MessengerF
  * Whether the messenger sends updates to this service, and after an import not to the bot that it replaces: payments in Stars would go there (spec
  * 07, hazard I39). A messenger that does not answer is what `checkMessenger` finds.
  */
-export async function checkMessengerWebhook({ settings, ports, fakes }: MessengerFacts): Promise<Finding[]> {
+export async function checkMessengerWebhook(facts: MessengerFacts & Pick<OutsideFacts, 'isImported'>): Promise<Finding[]> {
+  const { settings, ports, fakes, isImported } = facts;
   if (fakes.includes('messenger') || !ports.messenger.isConfigured()) return [];
   const wanted = messengerWebhookOf(settings);
+  if (wanted === null && !isImported) return [];
   let registered: string | null;
   try {
     registered = await ports.messenger.readWebhook();

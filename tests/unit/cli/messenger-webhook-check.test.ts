@@ -8,12 +8,17 @@ import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 const ADDRESS = 'https://service.example/messenger-webhook';
 
 /** What `doctor` finds when the messenger names this address. */
-function findingsWith(readWebhook: () => Promise<string | null>, webhookUrl: string | null = 'https://service.example/') {
+function findingsWith(
+  readWebhook: () => Promise<string | null>,
+  webhookUrl: string | null = 'https://service.example/',
+  isImported = true,
+) {
   const settings: Record<string, string | null> = { WEBHOOK_URL: webhookUrl, WEBHOOK_PATH: '/messenger-webhook/' };
   const facts = {
     settings: { get: (key: string) => settings[key] },
     ports: { messenger: { isConfigured: () => true, readWebhook } },
     fakes: [],
+    isImported,
   };
   return checkMessengerWebhook(facts as unknown as Parameters<typeof checkMessengerWebhook>[0]);
 }
@@ -32,8 +37,9 @@ test.each([
   expect(findings[0]!.next).toContain(`${ADDRESS}: npm run cli -- messenger set-webhook`);
 });
 
-test('without WEBHOOK_URL the messenger cannot reach this service, which is a warning', async () => {
+test('without WEBHOOK_URL the messenger cannot reach this service, which is a warning after an import', async () => {
   expect(await findingsWith(async () => null, null)).toMatchObject([{ verdict: 'warning', detail: 'WEBHOOK_URL is not set' }]);
+  expect(await findingsWith(async () => null, null, false)).toEqual([]);
 });
 
 test('a messenger that does not answer is left to the check of the messenger', async () => {
