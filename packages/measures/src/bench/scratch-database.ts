@@ -91,6 +91,8 @@ async function connectTo(serverUrl: string, name: string, settings: Record<strin
     url: url.href,
     withSql: async (work) => {
       const client = new pg.Client({ connectionString: url.href });
+      // The statement under way is rejected, too: without a listener a run that is interrupted would end here, before it has cleaned up.
+      client.on('error', () => undefined);
       await client.connect();
       try {
         return await work(async (text) => (await client.query<Record<string, unknown>>(text)).rows);

@@ -11,8 +11,10 @@ import { runRestartDrill } from './restart-drill.ts';
 import { runScaleDrill } from './scale-drill.ts';
 import { runSilenceDrill } from './silence-drill.ts';
 
+let isInterrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
+    isInterrupted = true;
     console.error('  interrupted: cleaning up');
     void undoNow().then(() => process.exit(130));
   });
@@ -22,7 +24,11 @@ const options = readArguments<DrillOptions>(readOptions, HELP);
 const report = new DrillReport();
 const progress = (text: string) => console.error(`  ${text}`);
 console.error(`${options.drill}, seed ${options.seed}:`);
-const isDone = await runDrill(options);
+const isDone = await runDrill(options).catch((error: unknown) => {
+  // What it works on is taken away meanwhile: the process ends when everything is undone.
+  if (isInterrupted) return new Promise<never>(() => undefined);
+  throw error;
+});
 if (isDone) console.log(`\n${report.render()}`);
 process.exit(report.isMet ? 0 : 1);
 
