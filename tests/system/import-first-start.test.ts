@@ -87,6 +87,15 @@ describe.skipIf(!serverUrl)('the first start of the built service (left out with
     const url = addressOf(outside);
     const addresses = { panelUrl: panel.url, paymentsUrl: url, receiptsUrl: url, messengerUrl: url, mailUrl: url };
     await publishFakes((text) => database.query(text), { ...addresses, instance: 'test', banSystemUrl: '', serviceUrl: '' });
+    // The panel is empty, as one whose users are lost: nobody of the import is created there until the operator says so.
+    const known = await runCommand(['import', 'check-panel', '--create-unknown'], {
+      DATABASE_URL: target.url,
+      DATA_DIR: folder,
+      ADMIN_EMAILS: '',
+      VPNPANEL_API_URL: panel.url,
+      VPNPANEL_API_KEY: PANEL_KEY,
+    });
+    expect([known.code, known.err.slice(-500)]).toEqual([1, expect.any(String)]);
     service = await startServiceProcess({
       dataDir: folder,
       environment: {

@@ -37,9 +37,12 @@ export class FaultLog {
     return this.#isUnderWay;
   }
 
-  /** Waits for writes without a fault. @throws Error when they are not acknowledged in time */
-  async steady(): Promise<void> {
-    await this.waitForWrites(this.#book.successes.length + this.#writes);
+  /**
+   * Waits for writes without a fault. They are counted by their time: the book of another process is read a little later.
+   * @throws Error when they are not acknowledged in time
+   */
+  async steady(since = performance.now()): Promise<void> {
+    await this.#waitUntil(() => this.#book.successes.filter((at) => at > since).length >= this.#writes);
   }
 
   /** @param disturb ends when the fault is over; the first write that is acknowledged afterwards ends the time of the fault */
@@ -49,15 +52,20 @@ export class FaultLog {
     const measured = await disturb();
     await this.waitForWrites(this.#book.successes.length + 1);
     this.#isUnderWay = false;
-    this.#faults.push({ name, measured, from, to: performance.now() });
-    await this.steady();
+    const to = performance.now();
+    this.#faults.push({ name, measured, from, to });
+    await this.steady(to);
   }
 
   /** @throws Error when so many are not acknowledged in time */
   async waitForWrites(count: number): Promise<void> {
+    await this.#waitUntil(() => this.#book.successes.length >= count);
+  }
+
+  async #waitUntil(areAcknowledged: () => boolean): Promise<void> {
     const until = performance.now() + WRITE_LIMIT_MS;
-    while (this.#book.successes.length < count) {
-      if (performance.now() > until) throw new Error(`${count} writes were not acknowledged within ${WRITE_LIMIT_MS / 1_000} s`);
+    while (!areAcknowledged()) {
+      if (performance.now() > until) throw new Error(`The writes were not acknowledged within ${WRITE_LIMIT_MS / 1_000} s`);
       await wait(50);
     }
   }
