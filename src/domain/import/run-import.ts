@@ -157,17 +157,15 @@ async function runAlone(
     ...{ pass: number, snapshotAt, revision: revision.text, leftOut: tablesLeftOut(source) },
     versions: { releases: revision.releases, service: serviceVersion, rules: NEWEST_REVISION },
   };
-  await session.write(dropUsed);
+  // Each in a transaction of its own: the one that moves the rows has thousands of locks already.
+  const drop = (schema: string) => session.write((sql) => sql(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
+  await drop(USED_SCHEMA);
   const finished = await session.write((sql) =>
     finishPass(sql, cursor.loaded, facts, { now: app.clock.now(), isDryRun, lastIds, watch: options }),
   );
-  await session.write(dropUsed);
-  if (!isDryRun) await session.write((sql) => sql(`DROP SCHEMA IF EXISTS ${SOURCE_SCHEMA} CASCADE`));
+  for (const schema of [isDryRun ? NEXT_SCHEMA : USED_SCHEMA, SOURCE_SCHEMA]) await drop(schema);
   return finished;
 }
-
-/** A transaction of its own: the one that moves the rows has thousands of locks already. */
-const dropUsed = (sql: SqlRunner) => sql(`DROP SCHEMA IF EXISTS ${USED_SCHEMA} CASCADE`);
 
 type PassFacts = Pick<ImportResult, 'pass' | 'snapshotAt' | 'revision' | 'versions' | 'leftOut'>;
 
@@ -197,7 +195,6 @@ async function finishPass(
       tables: Object.fromEntries(prepared),
     };
     const deviations = await readDeviations(sql, nextTable('import_issues'));
-    for (const schema of [NEXT_SCHEMA, SOURCE_SCHEMA]) await sql(`DROP SCHEMA ${schema} CASCADE`);
     return { ...result, lost, deviations, runId: null, changes: null };
   }
   await sql(`UPDATE ${nextTable('import_runs')} SET state = 'finished', cursor = '{}', finished_at = $1::timestamptz`, [now]);

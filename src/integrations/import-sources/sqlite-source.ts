@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { quote } from '../../domain/backups/row-format.ts';
 import {
   type ColumnFamily,
   ImportRefused,
@@ -60,8 +61,6 @@ export async function openSqliteSource(path: string, snapshotAt: Date): Promise<
   }
 }
 
-const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
-
 function readTables(database: DatabaseSync): Map<string, SourceTable> {
   const names = database.prepare(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
@@ -69,7 +68,7 @@ function readTables(database: DatabaseSync): Map<string, SourceTable> {
   return new Map(
     names.all().map((row) => {
       const name = String(row.name);
-      const columns = database.prepare(`PRAGMA table_info(${quoted(name)})`).all();
+      const columns = database.prepare(`PRAGMA table_info(${quote(name)})`).all();
       return [
         name,
         { name, columns: columns.map((column) => ({ name: String(column.name), family: familyOf(String(column.type)) })) },
@@ -83,7 +82,7 @@ function familyOf(type: string): ColumnFamily {
 }
 
 const countRows = (database: DatabaseSync, table: string) =>
-  Number(database.prepare(`SELECT count(*) AS rows FROM ${quoted(table)}`).get()!.rows);
+  Number(database.prepare(`SELECT count(*) AS rows FROM ${quote(table)}`).get()!.rows);
 
 /** Only tables with AUTOINCREMENT have one. */
 function lastIdsOf(database: DatabaseSync): Map<string, number> {
@@ -96,7 +95,7 @@ function contentOf(database: DatabaseSync, table: SourceTable): TableContent {
   return {
     table,
     lines: async function* () {
-      const statement = database.prepare(`SELECT * FROM ${quoted(table.name)}`);
+      const statement = database.prepare(`SELECT * FROM ${quote(table.name)}`);
       // Ids of the messenger are larger than a double holds.
       statement.setReadBigInts(true);
       let lines: string[] = [];
