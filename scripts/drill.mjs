@@ -1,4 +1,4 @@
-// npm run drill -- failover|events|restart|money [options]
+// npm run drills, npm run drill -- all|failover|scale|silence|events|restart|money|kill-points|soak [options]
 import { join } from 'node:path';
 import { prepare, root, run, runtime } from './prepare.mjs';
 

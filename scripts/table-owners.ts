@@ -39,6 +39,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   access_policies: 'access',
   admin_audit_log: 'access',
   admin_roles: 'access',
+  audit_days: 'access',
+  audit_links: 'access',
   user_roles: 'access',
   web_api_tokens: 'access',
 

@@ -11,7 +11,7 @@ export const BEFORE_ANY_SQL = ['tests/protocol/'];
 
 /**
  * Files and folders whose subject differs between the two databases, with the difference: all of them run on both. Every other file runs on
- * PostgreSQL and, one in `ONE_FILE_IN`, on the embedded database. `npm run test:all` runs everything on both.
+ * PostgreSQL, and a sample of them on the embedded database. Without a server, all of them run there.
  */
 export const DIFFERS = [
   ['tests/domain/core/', 'drivers, transactions, migrations, triggers, notices and errors of the database'],
@@ -31,8 +31,9 @@ export const DIFFERS = [
   ['tests/api/database-away.test.ts', 'errors of a database that is away'],
   ['tests/api/request-times.test.ts', 'timestamps of a request, to the microsecond'],
 ];
-/** One of so many of the other files runs on the embedded database, too. */
+/** One of so many of the other files runs on the embedded database, too: in `npm test`, and in `npm run test:all`. */
 const ONE_FILE_IN = 64;
+const ONE_FILE_IN_ALL = 6;
 
 /** Start and stop of the service: every run of `npm test`. */
 const PROCESSES_ALWAYS = ['tests/system/start-stop.test.ts'];
@@ -57,11 +58,11 @@ function filesBelow(folder) {
 }
 
 /** Every file on the subject of a difference, and a sample of the others that this seed chooses. */
-export function filesForBothDatabases(seed) {
+export function filesForBothDatabases(seed, { isWhole = false } = {}) {
   const differing = new Set(testFilesOf(DIFFERS.map(([path]) => path)));
-  // The large matrices already are samples, and the same cases have run on the server.
+  // The cases of the large matrices are of operations, and run on the server.
   const others = testFilesOf(ON_A_DATABASE).filter((path) => !differing.has(path) && !path.startsWith('tests/contract/'));
-  return { differing: [...differing], sample: chosenBy(seed, others, ONE_FILE_IN) };
+  return { differing: [...differing], sample: chosenBy(seed, others, isWhole ? ONE_FILE_IN_ALL : ONE_FILE_IN) };
 }
 
 /** Tests of processes of one `npm test`: those that always run, and a sample of the others that this seed chooses. */

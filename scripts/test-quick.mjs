@@ -1,6 +1,6 @@
-// npm run test:quick: the daily loop, at most two minutes. All unit tests, then the tests on a database that are nearest to what was changed since
-// the branch left main (uncommitted and new files too), races included; on PostgreSQL where there is a server, else on the embedded database. At
-// the end, which changed lines none of them has run.
+// npm run test:quick: the daily loop, at most two minutes. The unit tests that import what was changed since the branch left main (uncommitted and
+// new files too; all of them when nothing was), then the nearest tests on a database, races included, as many as there is time for; on PostgreSQL
+// where there is a server, else on the embedded database. At the end, which changed lines none of them has run.
 //   npm run test:quick -- --list     prints the tests and their distance from the change, and runs nothing
 import { join } from 'node:path';
 import { recordChanges } from './changed-coverage.mjs';
@@ -9,8 +9,10 @@ import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } fro
 import { reachableServer } from './reachable-server.mjs';
 import { ON_A_DATABASE } from './test-plan.mjs';
 
-/** As many files as take about two minutes with the unit tests; `npm test` runs the rest. */
-const MOST_FILES = { service: 25, race: 6, isolated: 4 };
+/** Of the whole round. The last files begin when they can be expected to end in time, by what the first ones took on this machine. */
+const LIMIT_S = 110;
+/** Files that run however long they take; of the others, `service` has what time is left. */
+const FIRST = { service: 8, race: 3, isolated: 2 };
 /** Rules that every module uses. */
 const ALWAYS = ['tests/domain/core/transaction.test.ts', 'tests/domain/core/violated-keys.test.ts'];
 
@@ -21,11 +23,13 @@ console.log(
     : 'Nothing is changed since the branch left main (or no such branch is known): the unit tests only.',
 );
 const touched = touchedTests(changed);
-const service = touched.filter(({ path }) => ON_A_DATABASE.some((folder) => path.startsWith(folder)) && !path.includes('.iso.'));
+const isIsolated = (path) => path.endsWith('.iso.test.ts');
+const unit = touched.filter(({ path }) => path.startsWith('tests/unit/') && !isIsolated(path));
+const service = touched.filter(({ path }) => ON_A_DATABASE.some((folder) => path.startsWith(folder)) && !isIsolated(path));
 const race = touched.filter(({ path }) => path.startsWith('tests/race/'));
-const isolated = touched.filter(({ path }) => path.endsWith('.iso.test.ts'));
+const isolated = touched.filter(({ path }) => isIsolated(path));
 if (process.argv.includes('--list')) {
-  for (const { path, distance } of [...service, ...race, ...isolated]) console.log(`${distance}  ${path}`);
+  for (const { path, distance } of [...unit, ...service, ...race, ...isolated]) console.log(`${distance}  ${path}`);
   process.exit(0);
 }
 
@@ -41,19 +45,27 @@ const vitest = (project, files) =>
   run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', project, ...files], {
     env: { TEST_DATABASE_URL: serverUrl ?? '', ...recording.environment },
   });
-const nearest = (found, most) => found.slice(0, most).map(({ path }) => path);
+const nearest = (found, from, to) => found.slice(from, to).map(({ path }) => path);
 
 const startedAt = performance.now();
-const codes = [await vitest('unit', [])];
-codes.push(await vitest('service', [...new Set([...ALWAYS, ...nearest(service, MOST_FILES.service)])]));
-if (isolated.length > 0) codes.push(await vitest('isolated', nearest(isolated, MOST_FILES.isolated)));
-if (serverUrl && race.length > 0) codes.push(await vitest('race', nearest(race, MOST_FILES.race)));
+const seconds = () => (performance.now() - startedAt) / 1000;
+const codes = [];
+if (changed.length === 0 || unit.length > 0) codes.push(await vitest('unit', changed.length === 0 ? [] : nearest(unit)));
+if (isolated.length > 0) codes.push(await vitest('isolated', nearest(isolated, 0, FIRST.isolated)));
+if (serverUrl && race.length > 0) codes.push(await vitest('race', nearest(race, 0, FIRST.race)));
+const before = seconds();
+const first = [...new Set([...ALWAYS, ...nearest(service, 0, FIRST.service)])];
+codes.push(await vitest('service', first));
+const more = Math.max(0, Math.floor(((LIMIT_S - seconds()) * first.length) / (seconds() - before)));
+const further = nearest(service, FIRST.service, FIRST.service + more).filter((path) => !first.includes(path));
+if (further.length > 0) codes.push(await vitest('service', further));
 
-const left = Object.entries({ service, race, isolated }).flatMap(([project, found]) => found.slice(MOST_FILES[project])).length;
+const ran = { service: FIRST.service + more, race: FIRST.race, isolated: FIRST.isolated };
+const left = Object.entries({ service, race, isolated }).flatMap(([project, found]) => found.slice(ran[project])).length;
 if (left > 0)
   console.log(`Left to npm test, since more files lie between them and the change: ${left} files (--list shows them).`);
 if (!serverUrl && race.length > 0) console.log('Left out: races, because no PostgreSQL server can be reached.');
 recording.print();
 console.log(`Samples of this run: MATRIX_SEED=${process.env.MATRIX_SEED}`);
-console.log(`quick round: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+console.log(`quick round: ${seconds().toFixed(0)} s`);
 process.exit(codes.find((code) => code !== 0) ?? 0);

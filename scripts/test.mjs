@@ -1,7 +1,8 @@
 // npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why. Of large matrices
 // it tries a sample, as of the races and the tests of processes, and on the embedded database what differs between the two databases and a
 // sample of the rest (scripts/test-plan.mjs).
-//   npm run test:all                    every case of the matrices, every file on both databases, and the documented refusals
+//   npm run test:all                    every case of the matrices, every race and process, and the documented refusals
+//   TEST_DATABASE_URL= npm run test:all    the same without a server: everything but the races on the embedded database
 //   MATRIX_SEED=7 npm test              the samples of an earlier run
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner; every case of the named files
 import { spawn } from 'node:child_process';
@@ -30,6 +31,7 @@ const vitest = (args, env = {}) => run(runtime(), [...runner, ...args], { env: {
 if (words.length > 0) process.exit(await vitest(words));
 
 const seed = process.env.MATRIX_SEED ?? String(randomInt(2 ** 31));
+// With it, the matrices try a sample only.
 if (isWhole) delete process.env.MATRIX_SEED;
 else process.env.MATRIX_SEED = seed;
 
@@ -53,7 +55,7 @@ const recorded = { REFUSALS_FOLDER: join(root, 'node_modules', '.cache', 'refusa
 await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
 
 const startedAt = performance.now();
-if (!isWhole) console.log(`Samples of this run: MATRIX_SEED=${seed} (npm run test:all tries everything)`);
+console.log(`Samples of this run: MATRIX_SEED=${seed}${isWhole ? '' : ' (npm run test:all tries every case)'}`);
 const unit = (options) => round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {}, options);
 const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
 const workers = { SERVICE_WORKERS: hasEnoughConnections ? '3' : '2', RACE_WORKERS: hasEnoughConnections ? '2' : '1' };
@@ -105,21 +107,20 @@ if (!serverUrl) {
   console.log('Left out: the race project, and the tests of domain, api, contract and realtime on PostgreSQL, because no');
   console.log('server can be reached. Start one on 127.0.0.1:5432 with a trusted user "postgres", or set TEST_DATABASE_URL.');
 }
-if (!isWhole) console.log(`Samples: MATRIX_SEED=${seed} npm test repeats them, npm run test:all tries everything.`);
+console.log(`Samples: MATRIX_SEED=${seed} repeats them${isWhole ? '' : ', npm run test:all tries every case'}.`);
 const failures = await readFile(FAILURE_LIST, 'utf8').catch(() => '');
 if (failures !== '') console.log(`\nWhat failed:\n${failures}`);
 if (failed.length > 0) console.log(`Failed: ${failed.join('; ')}`);
 else console.log('All test projects that ran passed.');
 process.exit(failed.length > 0 ? 1 : 0);
 
-/** Everything, where it is the only database or everything was asked for; else what differs, and a sample. */
+/** Everything, where it is the only database; else what differs, and a sample. */
 async function embeddedRound(options) {
   // Three share two processors well, but not beside those of another round.
   const env = { TEST_DATABASE_URL: '', SERVICE_WORKERS: isWhole ? '3' : '2', ...recorded };
   if (!serverUrl)
     return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env, options);
-  if (isWhole) return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE], env, options);
-  const { differing, sample } = filesForBothDatabases(seed);
+  const { differing, sample } = filesForBothDatabases(seed, { isWhole });
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
   return round(name, ['--project', 'service', ...differing, ...sample], env, options);
 }

@@ -18,3 +18,14 @@ END $$;
 --- the audit log cannot be rewritten (spec 01 H7)
 CREATE OR REPLACE TRIGGER admin_audit_log_append_only BEFORE UPDATE OR DELETE ON admin_audit_log
   FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
+--- refuses changes of the audit log's links
+CREATE OR REPLACE FUNCTION refuse_audit_link_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' AND current_setting('service.audit_retention', true) = 'on' THEN RETURN OLD; END IF;
+  RAISE EXCEPTION 'audit_links is append-only' USING ERRCODE = 'restrict_violation';
+END $$;
+
+--- links are written once and end with their entries
+CREATE OR REPLACE TRIGGER audit_links_append_only BEFORE UPDATE OR DELETE ON audit_links
+  FOR EACH ROW EXECUTE FUNCTION refuse_audit_link_change();

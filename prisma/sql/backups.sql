@@ -22,6 +22,10 @@ END $$;
 --- adds the tokens, roles and superadmins that were kept to the restored tables
 CREATE OR REPLACE FUNCTION restore_access(p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+  -- A token of the archive that was changed since keeps its later text and limits: a text that was rotated away stays invalid.
+  UPDATE web_api_tokens t SET token_hash = k.token_hash, token_prefix = k.token_prefix, previous_hash = k.previous_hash,
+      previous_until = k.previous_until, scopes = k.scopes, allowed_addresses = k.allowed_addresses, expires_at = k.expires_at
+    FROM kept_tokens k WHERE k.id = t.id AND k.created_at = t.created_at;
   INSERT INTO web_api_tokens
     SELECT (jsonb_populate_record(NULL::web_api_tokens,
       to_jsonb(k) || jsonb_build_object('id', nextval(pg_get_serial_sequence('web_api_tokens', 'id'))))).*

@@ -1,6 +1,13 @@
 import { addDays } from '../core/clock.ts';
 import { systemRandom, urlSafeToken } from '../core/random.ts';
-import { createApiToken, listApiTokens, setApiTokenActive } from '../domain/access/tokens.ts';
+import {
+  createApiToken,
+  DEFAULT_OVERLAP_MINUTES,
+  listApiTokens,
+  MAX_OVERLAP_MINUTES,
+  rotateApiToken,
+  setApiTokenActive,
+} from '../domain/access/tokens.ts';
 import type { ApiToken } from '../domain/access/types.ts';
 import { createAdmin, needsPassword } from '../domain/identity/create-account.ts';
 import { findUserByEmail } from '../domain/identity/find-user.ts';
@@ -12,10 +19,19 @@ const MAX_DAYS = 36_500;
 
 export const createTokenCommand: Command = {
   name: 'token create',
-  parameters: 'NAME [--days N] [--description TEXT]',
+  parameters: 'NAME [--days N] [--description TEXT] [--scopes LIST] [--addresses LIST]',
   summary: 'Make an API token; its text is shown this once.',
-  details: '--days N    the token ends after N days (1 to 36500); without it, never',
-  options: { days: { type: 'string' }, description: { type: 'string' } },
+  details: [
+    '--days N           the token ends after N days (1 to 36500); without it, never',
+    '--scopes LIST      what it may do, e.g. users:read,balance:write; without it, everything',
+    '--addresses LIST   IP addresses and CIDR ranges from which it is valid; without it, everywhere',
+  ].join('\n'),
+  options: {
+    days: { type: 'string' },
+    description: { type: 'string' },
+    scopes: { type: 'string' },
+    addresses: { type: 'string' },
+  },
   words: [1, 1],
   runsInService: true,
   run: (call) => {
@@ -25,6 +41,8 @@ export const createTokenCommand: Command = {
         name: call.words[0]!,
         description: typeof call.options.description === 'string' ? call.options.description : null,
         expiresAt: days === null ? null : addDays(app.clock.now(), days),
+        scopes: listOption(call.options.scopes),
+        allowedAddresses: listOption(call.options.addresses),
       });
       const text = [
         `Token ${made.id} "${made.name}", ${made.expiresAt ? `valid until ${timestamp(made.expiresAt)}` : 'without an end'}:`,
@@ -37,6 +55,9 @@ export const createTokenCommand: Command = {
     });
   },
 };
+
+const listOption = (value: unknown): string[] | null =>
+  typeof value === 'string' ? value.split(',').map((part) => part.trim()) : null;
 
 export const listTokensCommand: Command = {
   name: 'token list',
@@ -54,12 +75,13 @@ export const listTokensCommand: Command = {
         stateOf(token, now),
         token.expiresAt ? timestamp(token.expiresAt) : 'never',
         token.lastUsedAt ? timestamp(token.lastUsedAt) : 'never',
+        token.scopes === null ? 'everything' : token.scopes.join(','),
         token.name,
       ]);
       const text =
         tokens.length === 0
           ? 'There is no API token. Make one: npm run cli -- token create NAME'
-          : alignColumns([['ID', 'BEGINS', 'STATE', 'ENDS', 'LAST USED', 'NAME'], ...rows]);
+          : alignColumns([['ID', 'BEGINS', 'STATE', 'ENDS', 'LAST USED', 'MAY', 'NAME'], ...rows]);
       return { text, data: tokens.map(tokenData) };
     }),
 };
@@ -77,6 +99,33 @@ export const revokeTokenCommand: Command = {
       if (!known) throw new CommandError(`There is no token ${id}. npm run cli -- token list shows all of them.`);
       const token = await setApiTokenActive(app, OPERATOR, id, false);
       return { text: `Token ${token.id} "${token.name}" is revoked.`, data: tokenData(token) };
+    });
+  },
+};
+
+export const rotateTokenCommand: Command = {
+  name: 'token rotate',
+  parameters: 'ID [--overlap MINUTES]',
+  summary: 'Give an API token another text, shown this once.',
+  details: '--overlap MINUTES   for how long the present text stays valid (1 to 10080); without it, an hour',
+  options: { overlap: { type: 'string' } },
+  words: [1, 1],
+  runsInService: true,
+  run: (call) => {
+    const id = wholeNumber(call.words[0]!, 'ID', 2_147_483_647);
+    const { overlap } = call.options;
+    const minutes =
+      overlap === undefined ? DEFAULT_OVERLAP_MINUTES : wholeNumber(String(overlap), '--overlap', MAX_OVERLAP_MINUTES);
+    return withApp(call, async (app) => {
+      const made = await rotateApiToken(app, OPERATOR, id, minutes);
+      const text = [
+        `Token ${made.id} "${made.name}" has another text; the former one is valid until ${timestamp(made.previousUntil!)}:`,
+        '',
+        `  ${made.token}`,
+        '',
+        'It is shown this once; only its hash is stored.',
+      ].join('\n');
+      return { text, data: { ...tokenData(made), token: made.token } };
     });
   },
 };
@@ -100,6 +149,9 @@ function tokenData(token: ApiToken) {
     expires_at: token.expiresAt?.toISOString() ?? null,
     last_used_at: token.lastUsedAt?.toISOString() ?? null,
     created_by: token.createdBy,
+    scopes: token.scopes,
+    allowed_addresses: token.allowedAddresses,
+    previous_until: token.previousUntil?.toISOString() ?? null,
   };
 }
 

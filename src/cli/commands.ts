@@ -1,4 +1,11 @@
-import { createAdminCommand, createTokenCommand, listTokensCommand, revokeTokenCommand } from './access-commands.ts';
+import {
+  createAdminCommand,
+  createTokenCommand,
+  listTokensCommand,
+  revokeTokenCommand,
+  rotateTokenCommand,
+} from './access-commands.ts';
+import { auditVerifyCommand } from './audit-command.ts';
 import {
   checkArchiveCommand,
   createBackupCommand,
@@ -34,6 +41,7 @@ export const commands: readonly Command[] = [
   createAdminCommand,
   createTokenCommand,
   listTokensCommand,
+  rotateTokenCommand,
   revokeTokenCommand,
   listCasesCommand,
   showCaseCommand,
@@ -41,6 +49,7 @@ export const commands: readonly Command[] = [
   migrateCommand,
   ledgerCheckCommand,
   ledgerReportCommand,
+  auditVerifyCommand,
   refundCommand,
   reconcileCommand,
   refundGiftCommand,

@@ -3,6 +3,9 @@ import type { ImportPosition } from '../domain/import/import-progress.ts';
 /** How often a line says where an import is. */
 const INTERVAL_MS = 5_000;
 
+/** The share of a phase after which its end can be expected. */
+const MEASURED_SHARE = 0.01;
+
 /** Begins each line of the kind; all others name a part that begins or is over. */
 const MARK = '… ';
 
@@ -31,14 +34,15 @@ export class ProgressLines {
     if (last === null) return null;
     const now = this.#now();
     const { phase, part, rows, done, all } = last;
-    if (phase === 'preparing') {
-      const seconds = Math.round((now.getTime() - this.#partMs) / 1_000);
-      return `${MARK}preparing ${part}: step ${done + 1} of ${all}, for ${seconds} s`;
-    }
+    const since = `for ${Math.round((now.getTime() - this.#partMs) / 1_000)} s`;
+    if (phase === 'preparing') return `${MARK}preparing ${part}: step ${done + 1} of ${all}, ${since}`;
+    if (phase === 'finishing') return `${MARK}finishing ${part}: ${since}`;
     const seconds = (now.getTime() - this.#phase.startMs) / 1_000;
-    const rate = seconds > 0 ? (done - this.#phase.done) / seconds : 0;
+    const doneNow = done - this.#phase.done;
     const counts = `${MARK}${phase} ${part}: ${rows} rows, ${done} of about ${Math.round(all)} in all`;
-    if (rate === 0) return counts;
+    // The first few rows give no rate: a large table is one statement.
+    if (doneNow < all * MEASURED_SHARE || seconds === 0) return counts;
+    const rate = doneNow / seconds;
     const left = Math.ceil((all - done) / rate);
     const end = new Date(now.getTime() + left * 1_000).toISOString().slice(11, 19);
     return `${counts}, ${Math.round(rate)} rows/s, ${timeOf(left)} left, until ${end} UTC`;

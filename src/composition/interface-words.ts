@@ -1,5 +1,6 @@
 import type { App } from '../core/app.ts';
 import { PERMISSION_CATALOGUE } from '../domain/access/permissions.ts';
+import { TOKEN_SCOPES } from '../domain/access/token-scopes.ts';
 import { definitionOf, settingKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { categories } from '../domain/settings/catalogue/categories.ts';
 import { type InterfaceWords, makeInterfaceWords } from '../rest/interface-words/interface-words.ts';
@@ -9,9 +10,10 @@ import { writtenDocument } from '../rest/served-document.ts';
 /** The names that the interface has in its values. */
 export const namedElsewhere: NamedElsewhere = {
   settings: [...settingKeys, ...Object.keys(categories)],
-  permissions: Object.entries(PERMISSION_CATALOGUE).flatMap(([section, actions]) =>
-    actions.map((action) => `${section}:${action}`),
-  ),
+  permissions: [
+    ...Object.entries(PERMISSION_CATALOGUE).flatMap(([section, actions]) => actions.map((action) => `${section}:${action}`)),
+    ...TOKEN_SCOPES,
+  ],
   choices: new Map(settingKeys.map((key) => [key, (definitionOf(key).choices ?? []).map(String)])),
   templates: new Map(settingKeys.map((key) => [key, definitionOf(key).placeholders ?? []])),
 };

@@ -50,6 +50,8 @@ const switchOf = (method: RemoteMethod) => `${method.toUpperCase() as Uppercase<
  */
 const CLIENTS: Readonly<Record<string, Partial<HttpClientOptions>>> = { wata: { totalTimeoutMs: 60_000, retries: 0 } };
 const TIMEOUT_MS = 30_000;
+/** Answers of providers have some kilobytes. Reading a longer one exactly, number by number, would keep the processor from everything else for seconds. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** How long one request to a provider may take. */
 export function providerTimeoutMs(method: string): number {
@@ -72,7 +74,7 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
   const remote = (Object.keys(PROVIDERS) as RemoteMethod[]).map((method) =>
     PROVIDERS[method]({
       http: createHttpClient(
-        { system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method) },
+        { system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method), maxResponseBytes: MAX_RESPONSE_BYTES },
         { log, metrics, tracing },
       ),
       settings,

@@ -69,6 +69,7 @@ export async function openDatabase(env: Env, log: Logger, tracing: Tracing = NO_
   return openPostgres({
     url: env.databaseUrl,
     directUrl: env.databaseDirectUrl,
+    replicaUrl: env.databaseReplicaUrl,
     poolSize: env.databasePoolSize,
     statementTimeoutMs: env.databaseStatementTimeoutMs,
     migrationsFolder,
@@ -121,6 +122,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     hideSecrets();
     settings.onChange(secretKeys, hideSecrets);
     metrics.setPoolSource(() => database.poolCounters());
+    if (database.db.replica) metrics.setReplicaSource(database.db.replica.counters);
     metrics.setQueueLagSource(() => queueLag(database));
     metrics.setOutboxSource(() => outboxAge(database));
     metrics.setLedgerSource(() => readLedgerHealth(app));

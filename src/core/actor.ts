@@ -2,9 +2,18 @@
 export type Actor =
   | { readonly kind: 'system'; readonly name: string }
   | { readonly kind: 'anonymous' }
-  | { readonly kind: 'token'; readonly tokenId: number; readonly name: string }
+  | { readonly kind: 'token'; readonly tokenId: number; readonly name: string; readonly limits?: TokenLimits }
   | { readonly kind: 'user'; readonly userId: number }
   | { readonly kind: 'admin'; readonly userId: number; readonly level: number; readonly isConfigAdmin: boolean };
+
+/** What an API token may do; absent for one that may do everything for ever. */
+export interface TokenLimits {
+  /** `GROUP:read` and `GROUP:write`; null = every operation. */
+  readonly scopes: readonly string[] | null;
+  /** IP addresses and CIDR ranges; null = from everywhere. */
+  readonly allowedAddresses: readonly string[] | null;
+  readonly expiresAt: Date | null;
+}
 
 export type TokenActor = Extract<Actor, { kind: 'token' }>;
 export type UserActor = Extract<Actor, { kind: 'user' }>;

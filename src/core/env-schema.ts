@@ -24,7 +24,7 @@ import {
   wordPairs,
 } from './env-values.ts';
 
-const MIN_JWT_SECRET_BYTES = 32;
+const MIN_SECRET_BYTES = 32;
 const DISPOSABLE_EMAIL_LIST =
   'https://raw.githubusercontent.com/disposable-email-domains/disposable-email-domains/HEAD/disposable_email_blocklist.conf';
 
@@ -99,6 +99,9 @@ export const SECTIONS = {
     ),
     DATABASE_DIRECT_URL: databaseUrl.describe(
       'postgresql:// address of the same database without the pooler, for notices, migrations, backups and restores. Required with DATABASE_POOLER=transaction, and not used without it.',
+    ),
+    DATABASE_REPLICA_URL: databaseUrl.describe(
+      'postgresql:// address of the standbys of the same cluster. Lists, statistics and exports of the Web API and of administrators are read from them, always with everything that is committed; a standby that is away or behind is left out. Not the address of a pooler that gives out a session for one transaction.',
     ),
     DATABASE_POOL_SIZE: whole(10, 2, 1_000).describe(
       'Maximum number of connections of this process. Not used with the embedded database.',
@@ -226,6 +229,12 @@ export const SECTIONS = {
     WEB_API_TOKEN_HMAC_SECRET: secret().describe(
       'Key of the HMAC as which API tokens are stored; without it they are stored as a plain hash.',
     ),
+    AUDIT_SIGNING_KEY: secret(
+      (value) => Buffer.byteLength(value) >= MIN_SECRET_BYTES,
+      `must have at least ${MIN_SECRET_BYTES} bytes`,
+    ).describe(
+      'Key that signs the end of each day of the audit log; at least 32 bytes, the same on every instance. Unset = a key derived from CABINET_JWT_SECRET; without both, days are not signed.',
+    ),
   },
   'Interface words': {
     INTERFACE_WORDS: wordPairs().describe(
@@ -249,8 +258,8 @@ export const SECTIONS = {
   Cabinet: {
     CABINET_ENABLED: flag(true).describe('Serves the cabinet and its administration.'),
     CABINET_JWT_SECRET: secret(
-      (value) => Buffer.byteLength(value) >= MIN_JWT_SECRET_BYTES,
-      `must have at least ${MIN_JWT_SECRET_BYTES} bytes`,
+      (value) => Buffer.byteLength(value) >= MIN_SECRET_BYTES,
+      `must have at least ${MIN_SECRET_BYTES} bytes`,
     ).describe(
       'Key that signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production when the cabinet is enabled; otherwise generated once and stored in the database.',
     ),

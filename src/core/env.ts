@@ -65,6 +65,8 @@ function envOf(values: Values) {
     databaseUrl: values.DATABASE_URL,
     /** The address without the pooler that `databaseUrl` leads to; null = there is no pooler. */
     databaseDirectUrl: values.DATABASE_POOLER === 'transaction' ? values.DATABASE_DIRECT_URL : null,
+    /** Of standbys that answer lists and statistics; null = the primary does. */
+    databaseReplicaUrl: values.DATABASE_REPLICA_URL,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     databaseStatementTimeoutMs: values.DATABASE_STATEMENT_TIMEOUT_MS,
     isEmbeddedAllowedInProduction: values.ALLOW_EMBEDDED_IN_PRODUCTION,
@@ -79,6 +81,7 @@ function envOf(values: Values) {
     isDocsEnabled: values.IS_DOCS_ENABLED ?? !isProduction,
     webApiDefaultToken: values.WEB_API_DEFAULT_TOKEN,
     webApiTokenHmacSecret: values.WEB_API_TOKEN_HMAC_SECRET,
+    auditSigningKey: values.AUDIT_SIGNING_KEY,
     /** null outside production = the server generates one and stores it. */
     cabinetJwtSecret: values.CABINET_JWT_SECRET,
     cabinetBrandingName: values.CABINET_BRANDING_NAME,

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ReplicaCounters } from './db/replica.ts';
 
 /** `ok` is 2xx and 3xx, `client_error` 4xx, `server_error` 5xx; the rest are the reasons why no answer came. */
 export type OutboundOutcome =
@@ -69,6 +70,7 @@ export interface Metrics extends OutboundMetrics {
   /** Records the start of a request; call the result once when it has ended. */
   startHttpRequest(): (observation: HttpObservation) => void;
   setPoolSource(source: Source<PoolCounts>): void;
+  setReplicaSource(source: Source<ReplicaCounters>): void;
   /** Age in seconds of the oldest waiting job of each queue. */
   setQueueLagSource(source: Source<ValuesByName>): void;
   /** Age in seconds of the oldest event that was not delivered yet; 0 = none. */
@@ -168,6 +170,7 @@ export function createMetrics(): Metrics {
   }
 
   let poolSource: Source<PoolCounts> | null = null;
+  let replicaSource: Source<ReplicaCounters> | null = null;
   let outboxSource: Source<number> | null = null;
   plainGauge('db_pool_size', 'Open database connections', async () => (await ask(poolSource))?.size ?? null);
   plainGauge('db_pool_in_use', 'Database connections in use', async () => (await ask(poolSource))?.inUse ?? null);
@@ -176,6 +179,14 @@ export function createMetrics(): Metrics {
     'Callers that wait for a database connection',
     async () => (await ask(poolSource))?.waiting ?? null,
   );
+  const replicaGauge = (name: string, help: string, read: (values: ReplicaCounters) => number) =>
+    plainGauge(name, help, async () => {
+      const values = await ask(replicaSource);
+      return values && read(values);
+    });
+  replicaGauge('db_replica_usable', '1 = lists and statistics are read from a standby', ({ isUsable }) => Number(isUsable));
+  replicaGauge('db_replica_statements', 'Statements that a standby was fresh enough for', ({ answered }) => answered);
+  replicaGauge('db_replica_failed_reads', 'Reads that failed on a standby and went to the primary', ({ failed }) => failed);
   plainGauge('outbox_oldest_age_seconds', 'Age of the oldest undelivered event', () => ask(outboxSource));
 
   let ledgerSource: Source<LedgerValues> | null = null;
@@ -245,6 +256,9 @@ export function createMetrics(): Metrics {
     },
     setPoolSource(source) {
       poolSource = source;
+    },
+    setReplicaSource(source) {
+      replicaSource = source;
     },
     setQueueLagSource: labelledGauge('job_queue_lag_seconds', 'Age of the oldest waiting job', 'queue'),
     setOutboxSource(source) {

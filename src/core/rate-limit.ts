@@ -1,4 +1,5 @@
 import type { App } from './app.ts';
+import { primaryOf } from './db/db.ts';
 import { refusal } from './errors.ts';
 
 /** Longest key of `rate_limit_windows`. */
@@ -22,7 +23,7 @@ export async function isWithinLimit(app: App, key: string, limit: number, window
 
 /** Hits of the current window, without adding one: for limits that count failures only. */
 export async function hitsSoFar(app: App, key: string, windowSeconds: number): Promise<number> {
-  const [row] = await app.db.sql<{ hits: number }>(
+  const [row] = await primaryOf(app.db).sql<{ hits: number }>(
     'SELECT hits FROM rate_limit_windows WHERE key = $1 AND window_start = $2::timestamptz',
     [key, windowStart(app, windowSeconds)],
   );
@@ -31,12 +32,12 @@ export async function hitsSoFar(app: App, key: string, windowSeconds: number): P
 
 /** Starts the count of a key again, for example after a correct password. */
 export async function clearLimit(app: App, key: string): Promise<void> {
-  await app.db.sql('DELETE FROM rate_limit_windows WHERE key = $1 RETURNING key', [key]);
+  await primaryOf(app.db).sql('DELETE FROM rate_limit_windows WHERE key = $1 RETURNING key', [key]);
 }
 
 async function countHit(app: App, key: string, windowSeconds: number): Promise<number> {
   if (key.length > MAX_KEY_LENGTH) throw new Error('rate limit key too long');
-  const [row] = await app.db.sql<{ hits: number }>(
+  const [row] = await primaryOf(app.db).sql<{ hits: number }>(
     `INSERT INTO rate_limit_windows (key, window_start, hits) VALUES ($1, $2::timestamptz, 1)
      ON CONFLICT (key, window_start) DO UPDATE SET hits = rate_limit_windows.hits + 1 RETURNING hits`,
     [key, windowStart(app, windowSeconds)],

@@ -1,5 +1,6 @@
 import type { App } from './app.ts';
 import { addMs, SECOND_MS } from './clock.ts';
+import { primaryOf } from './db/db.ts';
 
 /**
  * A key-value store with expiry that all instances share. Keys have at most 200 characters, values survive
@@ -8,7 +9,7 @@ import { addMs, SECOND_MS } from './clock.ts';
 
 /** Stores a value, in place of an earlier one. */
 export async function put(app: App, key: string, value: object, ttlSeconds: number): Promise<void> {
-  await app.db.sql(
+  await primaryOf(app.db).sql(
     `INSERT INTO short_lived_entries (key, value, expires_at) VALUES ($1, $2::jsonb, $3::timestamptz)
      ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at RETURNING key`,
     [key, JSON.stringify(value), addMs(app.clock.now(), ttlSeconds * SECOND_MS)],
@@ -18,7 +19,7 @@ export async function put(app: App, key: string, value: object, ttlSeconds: numb
 /** Stores a value unless the key has one that has not expired. @returns whether it was stored; of two at once, one wins */
 export async function putIfAbsent(app: App, key: string, value: object, ttlSeconds: number): Promise<boolean> {
   const now = app.clock.now();
-  const rows = await app.db.sql<{ key: string }>(
+  const rows = await primaryOf(app.db).sql<{ key: string }>(
     `INSERT INTO short_lived_entries (key, value, expires_at) VALUES ($1, $2::jsonb, $3::timestamptz)
      ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, expires_at = EXCLUDED.expires_at
      WHERE short_lived_entries.expires_at <= $4::timestamptz RETURNING key`,
@@ -29,7 +30,7 @@ export async function putIfAbsent(app: App, key: string, value: object, ttlSecon
 
 /** Reads and deletes in one step: of two callers at once, one gets the value. Null = absent or expired. */
 export async function take<T extends object>(app: App, key: string): Promise<T | null> {
-  const [row] = await app.db.sql<{ value: T; expiresAt: Date }>(
+  const [row] = await primaryOf(app.db).sql<{ value: T; expiresAt: Date }>(
     'DELETE FROM short_lived_entries WHERE key = $1 RETURNING value, expires_at',
     [key],
   );
@@ -38,7 +39,7 @@ export async function take<T extends object>(app: App, key: string): Promise<T |
 
 /** Deletes an entry if it still has this value. @returns false when it is gone or was replaced meanwhile; a replaced one stays */
 export async function dropIfSame(app: App, key: string, value: object): Promise<boolean> {
-  const rows = await app.db.sql<{ key: string }>(
+  const rows = await primaryOf(app.db).sql<{ key: string }>(
     'DELETE FROM short_lived_entries WHERE key = $1 AND value = $2::jsonb RETURNING key',
     [key, JSON.stringify(value)],
   );
@@ -47,7 +48,7 @@ export async function dropIfSame(app: App, key: string, value: object): Promise<
 
 /** Deletes an entry; does nothing when there is none. */
 export async function drop(app: Pick<App, 'db'>, key: string): Promise<void> {
-  await app.db.sql('DELETE FROM short_lived_entries WHERE key = $1 RETURNING key', [key]);
+  await primaryOf(app.db).sql('DELETE FROM short_lived_entries WHERE key = $1 RETURNING key', [key]);
 }
 
 /**
@@ -59,7 +60,7 @@ export async function moveOrDrop(
   keys: { from: string; to: string },
   { field, expected }: { field: string; expected: number | null },
 ): Promise<void> {
-  await app.db.sql(
+  await primaryOf(app.db).sql(
     `UPDATE short_lived_entries c SET key = $2 WHERE c.key = $1
        AND NOT EXISTS (SELECT 1 FROM short_lived_entries o WHERE o.key = $2)
        AND (c.value->>$4::text IS NULL OR (c.value->>$4::text)::int = $3::int) RETURNING key`,
@@ -73,7 +74,7 @@ export async function moveOrDrop(
  * @returns false when there is no entry, or the number has reached the limit
  */
 export async function incrementBelow(app: App, key: string, field: string, limit: number): Promise<boolean> {
-  const rows = await app.db.sql<{ key: string }>(
+  const rows = await primaryOf(app.db).sql<{ key: string }>(
     `UPDATE short_lived_entries SET
        value = jsonb_set(value, ARRAY[$2::text], to_jsonb((value->>$2::text)::int + 1)),
        expires_at = greatest(expires_at, $4::timestamptz)
@@ -85,7 +86,7 @@ export async function incrementBelow(app: App, key: string, field: string, limit
 
 /** Reads without deleting. Null = absent or expired. */
 export async function peek<T extends object>(app: App, key: string): Promise<T | null> {
-  const [row] = await app.db.sql<{ value: T }>(
+  const [row] = await primaryOf(app.db).sql<{ value: T }>(
     'SELECT value FROM short_lived_entries WHERE key = $1 AND expires_at > $2::timestamptz',
     [key, app.clock.now()],
   );

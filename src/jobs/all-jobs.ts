@@ -1,3 +1,4 @@
+import { accessJobs } from '../domain/access/jobs.ts';
 import { backupJobs } from '../domain/backups/jobs.ts';
 import { banSystemJobs } from '../domain/ban-system/jobs.ts';
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
@@ -44,6 +45,7 @@ export function allJobs() {
     ...messagingJobs,
     ...ledgerJobs,
     ...identityJobs,
+    ...accessJobs,
     ...promoGroupJobs,
     // A guest purchase may be waiting for the links that the panel returns with a push.
     ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { actorKey, type TokenActor } from '../core/actor.ts';
 import type { App } from '../core/app.ts';
 import { CACHE_FORGOTTEN } from '../core/cache/shared-cache.ts';
 import { isDatabaseUnavailable } from '../core/db/db-errors.ts';
@@ -9,6 +10,7 @@ import { isAppError } from '../core/errors.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
 import type { ClientPosition } from '../core/events/event-position.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { FEED_SCOPE, requireScope } from '../domain/access/token-scopes.ts';
 import { storeOf } from '../domain/settings/settings-store.ts';
 import { type CabinetAccess, chooseProtocol, credentialOf, lifeOf, upgradeTarget } from './cabinet-access.ts';
 import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
@@ -32,7 +34,7 @@ export interface RealtimeOptions {
     app: App,
     credentials: { apiKey: string | null; bearer: string | null },
     ip: string | null,
-  ): Promise<{ tokenId: number }>;
+  ): Promise<TokenActor>;
   authenticateUser(app: App, credentials: { bearer: string | null; initData: string | null }): Promise<{ userId: number }>;
   readCabinetAccess(app: App, userId: number, ip: string | null): Promise<CabinetAccess>;
   /** The same for sessions with open sockets, in one query. @returns in their order the access, or the AppError that ends them */
@@ -209,9 +211,10 @@ class RealtimeServer implements Realtime {
 
   async #tokenAccess(credential: string, ip: string | null): Promise<Access> {
     const { app, authenticateToken } = this.#options;
-    const { tokenId } = await authenticateToken(app, { apiKey: credential, bearer: null }, ip);
+    const actor = await authenticateToken(app, { apiKey: credential, bearer: null }, ip);
+    requireScope(actor, FEED_SCOPE);
     const greeting = { type: 'connection', status: 'connected', message: 'WebSocket connection established' };
-    return { actor: `token:${tokenId}`, userId: null, receivesStaffEvents: false, sessionId: null, expiresAt: null, greeting };
+    return { actor: actorKey(actor), userId: null, receivesStaffEvents: false, sessionId: null, expiresAt: null, greeting };
   }
 
   async #userAccess(credential: string, ip: string | null): Promise<Access> {

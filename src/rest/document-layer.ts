@@ -3,7 +3,7 @@
  * input around it, answers that may get further fields, credentials, permissions, `Idempotency-Key`, examples.
  */
 import { accepts, acceptsAbsence } from '../core/zod-structure.ts';
-import type { OperationAuth } from '../routers/operation-meta.ts';
+import { type OperationAuth, tokenScopeOf } from '../routers/operation-meta.ts';
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
 import { exampleOf } from './openapi-examples.ts';
 import type { RestRoute } from './route-table.ts';
@@ -96,6 +96,7 @@ export function completeOperations(document: OpenApiDocument, routes: readonly R
       'x-area': area,
       'x-auth': auth,
       'x-permissions': permissions?.length ? permissions : undefined,
+      'x-token-scope': auth === 'KEY' ? tokenScopeOf(route.meta, route.type) : undefined,
       'x-credential': credential,
     });
   }

@@ -41,6 +41,7 @@ export interface OpenApiOperation {
   'x-area'?: string;
   'x-auth'?: OperationAuth;
   'x-permissions'?: readonly string[];
+  'x-token-scope'?: string;
   'x-credential'?: OperationMeta['credential'];
 }
 

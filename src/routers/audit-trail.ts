@@ -36,10 +36,15 @@ export class AuditTrail implements AuditRecorder {
     this.#facts = { ...this.#facts, ...facts };
   }
 
-  /** Records a refusal by the gate; the body is not read. */
-  refuse(error: unknown): void {
-    const http = toHttp(error);
-    void this.#write(http.status === 403 ? 'denied' : 'error', outcomeOf(http), {});
+  /** What the gate returns. Its refusal is recorded; the body is not read. */
+  async admit<T>(gate: () => T | Promise<T>): Promise<T> {
+    try {
+      return await gate();
+    } catch (error) {
+      const http = toHttp(error);
+      void this.#write(http.status === 403 ? 'denied' : 'error', outcomeOf(http), {});
+      throw error;
+    }
   }
 
   /**

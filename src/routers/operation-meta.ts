@@ -68,12 +68,31 @@ export interface OperationMeta {
   idempotent?: boolean;
   /** A query that stores something (the state of a sign-in that begins): it is not run again when its database session was cut. */
   writes?: boolean;
+  /** False where `isReadFromReplicas` would say that it is read from standbys and the primary is meant. */
+  replicas?: false;
   /** `initData`: the caller is authenticated by the messenger's signed data in the body, field `initData` or `init_data`. */
   credential?: 'initData';
   /** Input keys whose values the audit log must not contain; it records that they were sent. */
   audit?: { hide: readonly string[] };
+  /** Of an API token's operation: the group of its scope where that is not its tag. */
+  scopeGroup?: string;
   /** Of an API token's operation: the `action` under which the audit log records each call. */
   recordedAs?: string;
   /** Of a mutation that the audit log does not record as a change: why. Set by `unaudited`. */
   unaudited?: string;
+}
+
+/** The scope that an API token needs: `GROUP:read` for what only reads, else `GROUP:write`. */
+export function tokenScopeOf({ scopeGroup, openapi }: OperationMeta, type: 'query' | 'mutation' | 'subscription'): string {
+  return `${scopeGroup ?? openapi!.tags[0]}:${type === 'query' ? 'read' : 'write'}`;
+}
+
+/**
+ * Lists, statistics and exports of the Web API and of administrators, which are the dear reads (spec 08 S10): what only reads and is about
+ * no single thing. For one row, asking the primary how far its log is would cost as much as reading the row there.
+ */
+export function isReadFromReplicas(meta: OperationMeta | undefined, type: 'query' | 'mutation' | 'subscription'): boolean {
+  if (type !== 'query' || meta?.openapi === undefined || meta.writes || meta.replicas === false) return false;
+  const isOfStaff = meta.auth === 'KEY' || meta.auth === 'JWT_ADMIN';
+  return isOfStaff && !meta.openapi.path.endsWith('}');
 }

@@ -66,7 +66,7 @@ import { miniappSettingsRouter } from './miniapp/settings.router.ts';
 import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
 import { router } from './trpc.ts';
-import { authRouter } from './web/auth.router.ts';
+import { apiTokenLimitsRouter, authRouter } from './web/auth.router.ts';
 import { backupsRouter } from './web/backups.router.ts';
 import { banNotificationsRouter } from './web/ban-notifications.router.ts';
 import { broadcastsRouter } from './web/broadcasts.router.ts';
@@ -110,6 +110,7 @@ export const appRouter = router({
   web: router({
     health: healthRouter,
     auth: authRouter,
+    apiTokenLimits: apiTokenLimitsRouter,
     users: usersRouter,
     transactions: transactionsRouter,
     subscriptions: subscriptionsRouter,

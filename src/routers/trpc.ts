@@ -7,6 +7,7 @@ import { AppError, databaseUnavailable, type HttpError, isAppError, toHttp, Vali
 import { areaClosed, unsupportedMediaType } from '../core/http/request-refusals.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
 import { authorizeAdmin, permissionDenied } from '../domain/access/effective-access.ts';
+import { addressNotAllowed, requireScope, scopeMissing } from '../domain/access/token-scopes.ts';
 import { apiKeyInvalid, apiKeyMissing, authenticateToken } from '../domain/access/tokens.ts';
 import {
   accessTokenInvalid,
@@ -21,7 +22,7 @@ import { maintenance } from '../domain/safety/maintenance.ts';
 import { blacklisted } from '../domain/safety/published-lists.ts';
 import { AuditTrail } from './audit-trail.ts';
 import type { Context } from './context.ts';
-import type { OperationArea, OperationMeta } from './operation-meta.ts';
+import { type OperationArea, type OperationMeta, tokenScopeOf } from './operation-meta.ts';
 import { readAgainWhenLost } from './read-again.ts';
 import type {
   AdminProcedure,
@@ -147,7 +148,7 @@ const SESSION_REFUSALS = [authenticationRequired, accessTokenInvalid];
 const USER_REFUSALS = [...SESSION_REFUSALS, ...USER_GATES, areaClosed];
 const ADMIN_REFUSALS = [...SESSION_REFUSALS, permissionDenied, maintenance, unsupportedMediaType, databaseUnavailable];
 const PUBLIC_REFUSALS = [areaClosed];
-const API_TOKEN_REFUSALS = [apiKeyMissing, apiKeyInvalid, areaClosed, databaseUnavailable];
+const API_TOKEN_REFUSALS = [apiKeyMissing, apiKeyInvalid, addressNotAllowed, scopeMissing, areaClosed, databaseUnavailable];
 
 /**
  * No credential: sign-in, public pages, health.
@@ -177,9 +178,10 @@ async function identifyToken({ app, credentials, ip, seen }: Context): Promise<T
 
 /** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials); for what only reads, see `ReadingProcedure`. */
 export const webProcedure = base.meta({ area: 'web', auth: 'KEY', guardRefuses: API_TOKEN_REFUSALS }).use(async (call) => {
-  const { ctx, next } = call;
+  const { ctx, next, meta, type } = call;
   const actor = await identifyToken(ctx);
-  return readAgainWhenLost(call, () => next({ ctx: { ...ctx, actor } }));
+  requireScope(actor, tokenScopeOf(meta!, type));
+  return readAgainWhenLost(call, { ...ctx, actor }, (admitted) => next({ ctx: admitted }));
 }) as unknown as ReadingProcedure<Admitted<TokenActor>>;
 
 /**
@@ -193,8 +195,9 @@ export const auditedWebProcedure = <P extends AuditAction>(permission: ChangeAct
     const { ctx, next, type, meta, getRawInput } = call;
     const actor = await identifyToken(ctx);
     const trail = new AuditTrail({ ctx, actor, permission, isChange: type === 'mutation', meta, getRawInput });
+    await trail.admit(() => requireScope(actor, tokenScopeOf(meta!, type)));
     const admitted = { ...ctx, app: { ...ctx.app, audit: trail }, actor };
-    const result = await readAgainWhenLost(call, () => next({ ctx: admitted }));
+    const result = await readAgainWhenLost(call, admitted, (context) => next({ ctx: context }));
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
     return result;
   });
@@ -204,7 +207,7 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT', guardR
   const { ctx, next } = call;
   const actor: UserActor = await repeatWhenLost(ctx.app, () => authenticateUser(ctx.app, ctx.credentials));
   ctx.seen.actor = actorKey(actor);
-  return readAgainWhenLost(call, () => next({ ctx: { ...ctx, actor } }));
+  return readAgainWhenLost(call, { ...ctx, actor }, (admitted) => next({ ctx: admitted }));
 });
 
 /**
@@ -219,15 +222,11 @@ export const adminProcedure = <P extends AuditAction>(permission: P, area: Opera
     ctx.seen.actor = `admin:${user.id}`;
     const audited = { kind: 'admin', userId: user.id } as const;
     const trail = new AuditTrail({ ctx, actor: audited, permission, isChange: type === 'mutation', meta, getRawInput });
-    let actor: AdminActor;
-    try {
-      actor = await repeatWhenLost(ctx.app, () => authorizeAdmin(ctx.app, user, permission, ctx.ip));
-    } catch (error) {
-      trail.refuse(error);
-      throw error;
-    }
+    const actor: AdminActor = await trail.admit(() =>
+      repeatWhenLost(ctx.app, () => authorizeAdmin(ctx.app, user, permission, ctx.ip)),
+    );
     const admitted = { ...ctx, app: { ...ctx.app, audit: trail }, actor };
-    const result = await readAgainWhenLost(call, () => next({ ctx: admitted }));
+    const result = await readAgainWhenLost(call, admitted, (context) => next({ ctx: context }));
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
     return result;
   }) as unknown as AdminProcedure<Admitted<AdminActor>, P>;

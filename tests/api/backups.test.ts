@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -147,6 +147,20 @@ describe('spec 06 section 7: restore and upload', () => {
     expect(audited.at(-1)).toMatchObject({ details: { api_token_id: api.tokenId } });
   });
 
+  test.each([true, false])(
+    'a token that was rotated and limited since keeps its text and limits (clear_existing %j)',
+    async (clear) => {
+      const changed = await tokenClient(t.app, server, 'rotated since');
+      const { name } = await create();
+      await api.patch(`/tokens/${changed.tokenId}`, { scopes: ['stats:read'] });
+      const { body } = await api.post(`/tokens/${changed.tokenId}/rotate`, { overlap_minutes: 0 });
+      expect((await api.post(`/backups/restore/${name}`, { clear_existing: clear })).body).toMatchObject({ success: true });
+      const now = clientOf(server, { 'x-api-key': body.token });
+      const statuses = [await changed.get('/stats/overview'), await now.get('/stats/overview'), await now.get('/users')];
+      expect(statuses.map(({ status }) => status)).toEqual([401, 200, 403]);
+    },
+  );
+
   test('clear_existing false: rows are merged, balances follow the entries', async () => {
     const { name } = await create();
     await t.app.db.sql("UPDATE users SET first_name = 'Changed' RETURNING id");
@@ -158,6 +172,17 @@ describe('spec 06 section 7: restore and upload', () => {
     expect(body).toMatchObject({ success: true });
     expect((await t.app.db.sql('SELECT sum(balance_kopeks) AS sum, count(*) AS n FROM users'))[0]).toEqual(before);
     expect((await t.app.db.sql("SELECT 1 AS n FROM users WHERE first_name = 'Changed'")).length).toBe(0);
+  });
+
+  test('an upload for which there is no folder is 503, and works when there is one', async () => {
+    const content = await readFile(join(backupFolder(t.app), (await create()).name));
+    const [folder, aside] = [backupFolder(t.app), `${backupFolder(t.app)}-aside`];
+    await rename(folder, aside);
+    await writeFile(folder, '');
+    expect(await upload(content)).toEqual([503, { detail: expect.stringContaining('full or not writable') }]);
+    await rm(folder);
+    await rename(aside, folder);
+    expect(await upload(content)).toEqual([200, expect.objectContaining({ success: true })]);
   });
 
   test('an upload is restored and deleted after a check of its name, form and size', async () => {

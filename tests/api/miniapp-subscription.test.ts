@@ -49,14 +49,16 @@ const balanceOf = async (user: BuiltUser) =>
   (await rowOf<{ balance: number }>(t.app, 'SELECT balance_kopeks AS balance FROM users WHERE id = $1::int', [user.id])).balance;
 
 test.each([
-  ['/devices', { devices: 2 }],
-  ['/traffic', { traffic: 100 }],
-])('%s needs a subscription', async (path, order) => {
+  ['subscription/devices', { devices: 2 }, 'subscription_not_found'],
+  ['subscription/traffic', { traffic: 100 }, 'subscription_not_found'],
+  ['subscription/servers', { servers: [] }, 'subscription_not_found'],
+  ['subscription/settings', {}, 'subscription_not_found'],
+  ['subscription/renewal/options', {}, 'subscription_not_found'],
+  ['subscription/renewal', { period_days: 30 }, 'subscription_not_found'],
+  ['devices/remove', { hwid: 'phone' }, 'no_subscription'],
+])('%s needs a subscription', async (path, order, code) => {
   const { initData } = await caller(0, null);
-  expect(await api.post(`${ROOT}${path}`, { initData, ...order })).toMatchObject({
-    status: 404,
-    body: { detail: { code: 'subscription_not_found' } },
-  });
+  expect(await api.post(`/miniapp/${path}`, { initData, ...order })).toMatchObject({ status: 404, body: { detail: { code } } });
 });
 
 describe('the guard of paid subscriptions', () => {

@@ -54,6 +54,13 @@ afterEach(async () => {
   await refreshSettings(app);
 });
 
+it('a token with scopes is no token with everything: it cannot set the token of the operator and become one', async () => {
+  const limited = await tokenClient(app, server, 'settings only', { scopes: ['settings:read', 'settings:write'] });
+  const refused = await limited.put('/settings/WEB_API_DEFAULT_TOKEN', { value: 'chosen-by-the-limited-token' });
+  const harmless = await limited.put('/settings/SUPPORT_USERNAME', { value: '@support' });
+  expect([refused.status, harmless.status]).toEqual([403, 200]);
+});
+
 it('an editor cannot choose the secret of the messenger and confirm a sign-in as the owner', async () => {
   const secret = 'known-to-the-editor-0123456789';
   expect((await editor.put(`${ADMIN}/WEBHOOK_SECRET_TOKEN`, { value: secret })).status).toBe(403);

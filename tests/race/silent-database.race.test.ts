@@ -123,6 +123,29 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
     await expect(lost.query('SELECT 2 AS two')).rejects.not.toMatchObject({ code: 'ETIMEDOUT' });
   });
 
+  test('statements beside the pool that wait for a lock leave no sessions behind, however long the lock is held', async () => {
+    const sessions = async () => {
+      const { rows } = await admin.query<{ n: number }>(
+        "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'subscription-service-beside'",
+      );
+      return rows[0]!.n;
+    };
+    const holder = await admin.connect();
+    const before = await sessions();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('LOCK TABLE users IN ACCESS EXCLUSIVE MODE');
+      for (let count = 0; count < 4; count += 1)
+        await expect(proxied.side.sql('SELECT count(*) AS n FROM users')).rejects.toMatchObject({
+          code: expect.any(String),
+        });
+      await eventually(async () => expect(await sessions()).toBeLessThanOrEqual(before));
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+  });
+
   test('/readyz takes one connection, however often it is asked', async () => {
     await eventually(async () => expect((await client.get('/readyz')).status).toBe(200));
     proxy.swallow(true);

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
+import { changeApiToken, createApiToken } from '../../src/domain/access/tokens.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accessToken, anApiToken, emit, startRealtime, type TestRealtime } from './realtime-server.ts';
 import { connect, disconnectAll } from './socket-client.ts';
@@ -53,6 +54,17 @@ describe('/ws', () => {
     const both = connect(`${server.url}/ws`, { protocols: [`bearer.${token}`, 'events.v1'] });
     expect(await both.next()).toMatchObject({ type: 'connection' });
     expect(both.ws.protocol).toBe('events.v1');
+  });
+
+  it('is closed to a token without its scope, and closes when the scope is taken from a token', async () => {
+    const by = { kind: 'system', name: 'test' } as const;
+    const made = (scopes: string[]) => createApiToken(t.app, by, { name: 'limited', description: null, expiresAt: null, scopes });
+    const other = connect(`${server.url}/ws?token=${(await made(['users:read'])).token}`);
+    expect(await other.closed).toMatchObject({ code: 1008 });
+    const listener = await made(['feed:read']);
+    const open = await feed(`/ws?token=${listener.token}`);
+    await changeApiToken(t.app, by, listener.id, { scopes: ['users:read'] });
+    expect(await open.closed).toMatchObject({ code: 1008 });
   });
 
   it('spec 10 K6: takes the token from X-API-Key, which /cabinet/ws does not, and prefers the query', async () => {

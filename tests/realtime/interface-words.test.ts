@@ -41,6 +41,32 @@ it('an event has the words of the client at the prefix and at the host, and ours
   expect(server.realtime.counts().ws).toBe(3);
 });
 
+interface DocumentedEvent {
+  feed: string;
+  example: Record<string, unknown>;
+  payload: { properties?: object };
+}
+const documentedEvents = (documentOfService as unknown as { 'x-events': Record<string, DocumentedEvent> })['x-events'];
+
+/** What spec 09 section 4 renames in the payloads of events. */
+const inClientWords = (payload: object): unknown =>
+  JSON.parse(JSON.stringify(payload).replaceAll('messenger_id":', 'telegram_id":'));
+
+it('an event of every type has the words of the client on the mount, and nothing else differs', async () => {
+  const [atRoot, onMount] = [await feed('/ws'), await feed('/compat/ws')];
+  const ofFeed = Object.entries(documentedEvents).filter(([, event]) => event.feed === '/ws');
+  const renamed: string[] = [];
+  for (const [type, { example }] of ofFeed) {
+    await emit(t.app, { type: type as 'user.created', payload: example });
+    const [ours, theirs] = [await atRoot.next(), await onMount.next()];
+    expect(ours, type).toMatchObject({ type, payload: example });
+    expect(theirs, type).toEqual({ ...ours, payload: inClientWords(example) });
+    expect(Object.keys(theirs.payload as object).filter((name) => /messenger|vpnpanel/i.test(name))).toEqual([]);
+    if (JSON.stringify(theirs) !== JSON.stringify(ours)) renamed.push(type);
+  }
+  expect(renamed).toEqual(['user.created']);
+});
+
 it('what a client missed comes in its words', async () => {
   const path = `/compat/ws?token=${token}`;
   const before = await resume(server.url, path);
@@ -63,10 +89,7 @@ it('a path that only resembles the mount has no feed', async () => {
 });
 
 it('no frame of the cabinet has a word of ours, since its clients drop the path of the mount', () => {
-  const events = (
-    documentOfService as unknown as { 'x-events': Record<string, { feed: string; payload: { properties?: object } }> }
-  )['x-events'];
-  const ofCabinet = Object.entries(events).filter(([, { feed }]) => feed === '/cabinet/ws');
+  const ofCabinet = Object.entries(documentedEvents).filter(([, { feed }]) => feed === '/cabinet/ws');
   expect(ofCabinet.length).toBeGreaterThan(5);
   const names = ofCabinet.flatMap(([type, { payload }]) => [type, ...Object.keys(payload.properties ?? {})]);
   expect(names.filter((name) => /messenger|vpnpanel/i.test(name))).toEqual([]);

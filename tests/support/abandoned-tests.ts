@@ -192,27 +192,27 @@ function watchSessions({ running, sessions, over }: Started): void {
       return open.apply(this, args);
     },
   });
+  const takeFor = (pool: pg.Pool, callback: Taken): void => {
+    const user = running.getStore();
+    if (user && over.has(user)) return void setImmediate(callback, user.reason as Error, undefined, () => undefined);
+    pool.options.idleTimeoutMillis = IDLE_MS;
+    const since = performance.now();
+    const attempt = () =>
+      take.call(pool, (error, client, release) => {
+        if (isFull(error) && performance.now() - since < FULL_MS) {
+          setTimeout(attempt, 100);
+          return;
+        }
+        if (client) record(client, user);
+        callback(error, client, release);
+      });
+    attempt();
+  };
   Object.assign(pg.Pool.prototype, {
     connect(this: pg.Pool, callback?: Taken) {
-      const user = running.getStore();
-      if (!callback) {
-        return new Promise((resolve, reject) => {
-          this.connect((error, client) => (error ? reject(error) : resolve(client)));
-        });
-      }
-      if (user && over.has(user)) return void setImmediate(callback, user.reason as Error, undefined, () => undefined);
-      this.options.idleTimeoutMillis = IDLE_MS;
-      const since = performance.now();
-      const attempt = () =>
-        take.call(this, (error, client, release) => {
-          if (isFull(error) && performance.now() - since < FULL_MS) {
-            setTimeout(attempt, 100);
-            return;
-          }
-          if (client) record(client, user);
-          callback(error, client, release);
-        });
-      attempt();
+      if (callback) return takeFor(this, callback);
+      // Not by `this.connect`, which a pool of another class may have replaced by what calls this.
+      return new Promise((resolve, reject) => takeFor(this, (error, client) => (error ? reject(error) : resolve(client))));
     },
   });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
-import { createApiToken } from '../../src/domain/access/tokens.ts';
+import { createApiToken, type TokenRequest } from '../../src/domain/access/tokens.ts';
 import { recordReply } from './recorded-replies.ts';
 import { observeRefusal } from './refusal-recorder.ts';
 import { servedRoutes } from './served-routes.ts';
@@ -103,7 +103,12 @@ export async function tokenClient(
   app: App,
   server: FastifyInstance,
   name = 'test',
+  limits: Partial<TokenRequest> = {},
 ): Promise<ApiClient & { token: string; tokenId: number }> {
-  const made = await createApiToken(app, { kind: 'system', name: 'test' }, { name, description: null, expiresAt: null });
+  const made = await createApiToken(
+    app,
+    { kind: 'system', name: 'test' },
+    { name, description: null, expiresAt: null, ...limits },
+  );
   return { ...clientOf(server, { 'x-api-key': made.token }), token: made.token, tokenId: made.id };
 }

@@ -10,22 +10,31 @@ const PACKAGES = '/usr/lib/postgresql';
 const USER = 'postgres';
 const LOG_LINES = 20;
 
-/** What the recipe of docs/point-in-time-recovery.md needs of a machine. */
-export interface RecoveryTools {
+/** What a PostgreSQL cluster of its own needs of a machine. */
+export interface ServerTools {
   /** Folder of `initdb` and `pg_ctl`. */
   bin: string;
   /** The account of the cluster: PostgreSQL refuses to run as root. */
   owner: { uid: number; gid: number };
 }
 
-/** @returns what is missing, as text, where the recipe cannot be run */
-export function findRecoveryTools(): RecoveryTools | string {
+/** @returns what is missing, as text, where the recipe of docs/point-in-time-recovery.md cannot be run */
+export function findRecoveryTools(): ServerTools | string {
   if (process.platform === 'win32') return 'pgBackRest does not run on Windows';
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  if (!folders.some((folder) => existsSync(join(folder, 'pgbackrest')))) return 'pgbackrest is not installed';
+  if (!searchPath().some((folder) => existsSync(join(folder, 'pgbackrest')))) return 'pgbackrest is not installed';
+  return findServerTools();
+}
+
+const searchPath = () => (process.env.PATH ?? '').split(delimiter);
+
+/** @returns what is missing, as text, where no cluster can be made */
+export function findServerTools(): ServerTools | string {
+  if (process.platform === 'win32') return 'the packages of PostgreSQL are looked for in places of Unix';
   const packaged = existsSync(PACKAGES) ? readdirSync(PACKAGES).filter((name) => Number(name) >= 15) : [];
   const newest = packaged.sort((a, b) => Number(b) - Number(a)).map((version) => join(PACKAGES, version, 'bin'));
-  const bin = [...newest, ...folders].find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')));
+  const bin = [...newest, ...searchPath()].find(
+    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl')),
+  );
   if (bin === undefined) return 'no server of PostgreSQL 15 or later is installed';
   const [uid, gid] = [process.getuid!(), process.getgid!()];
   if (uid !== 0) return { bin, owner: { uid, gid } };
@@ -50,7 +59,7 @@ export interface ArchivingCluster {
   remove(): Promise<void>;
 }
 
-export async function createArchivingCluster({ bin, owner }: RecoveryTools): Promise<ArchivingCluster> {
+export async function createArchivingCluster({ bin, owner }: ServerTools): Promise<ArchivingCluster> {
   const blocks = await readTestedBlocks();
   const blockOf = (name: string): string => {
     const text = blocks.get(name);
@@ -121,12 +130,12 @@ export async function createArchivingCluster({ bin, owner }: RecoveryTools): Pro
 }
 
 /** @returns the folder of temporary files, or, where that one is closed to this account (a private TMPDIR of root), a public one */
-function placeFor({ uid, gid }: RecoveryTools['owner']): string {
+export function placeFor({ uid, gid }: ServerTools['owner']): string {
   const isOpen = (folder: string) => spawnSync('test', ['-x', folder], { uid, gid, cwd: '/' }).status === 0;
   return [tmpdir(), '/tmp', '/var/tmp'].find(isOpen) ?? tmpdir();
 }
 
-function runShell(
+export function runShell(
   script: string,
   options: { cwd: string; env: Record<string, string>; uid: number; gid: number },
 ): Promise<string> {

@@ -1,5 +1,5 @@
 import { startBanSandbox } from '../../packages/sandbox/src/ban-system/ban-sandbox.ts';
-import type { SandboxStore } from '../../packages/sandbox/src/host-ports.ts';
+import { memoryStore } from '../../packages/sandbox/src/host-ports.ts';
 import { startMailSandbox } from '../../packages/sandbox/src/mail/mail-sandbox.ts';
 import { startMessengerSandbox } from '../../packages/sandbox/src/messenger/messenger-sandbox.ts';
 import { startReceiptSandbox } from '../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
@@ -72,8 +72,7 @@ async function startAll(): Promise<TestSandbox> {
   const clock = { current: { now: () => new Date() } as Clock };
   const callbacks = { url: null as string | null };
   const settings = { current: null as SettingsReader | null };
-  const values = new Map<string, unknown>();
-  const store: SandboxStore = { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
+  const store = memoryStore();
   const now = () => clock.current.now();
   const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 5_000 });
   const base = () => callbacks.url ?? 'http://127.0.0.1:9';

@@ -6,6 +6,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRequester } from '../../packages/measures/src/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
+import { memoryStore } from '../../packages/sandbox/src/host-ports.ts';
 import { startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { runCommand } from '../support/run-cli.ts';
@@ -43,6 +44,7 @@ describe('calling it', () => {
       'admin create',
       'token create',
       'token list',
+      'token rotate',
       'token revoke',
       'cases list',
       'cases show',
@@ -152,12 +154,19 @@ describe('work on one installation, in its order', () => {
     expect(applied(await cli('migrate --json'))).toContain('0001_baseline');
     expect(applied(await cli('migrate --json'))).toEqual([]);
 
-    const made = await cli('token create shop --days 30 --json');
+    const made = await cli('token create shop --days 30 --scopes auth:read,auth:write --addresses 127.0.0.0/8 --json');
     expect(made.code).toBe(0);
     token = JSON.parse(made.out) as typeof token;
     const list = await cli('token list');
     expect(list.out).toMatch(new RegExp(`^${token.id} +${token.token.slice(0, 8)}… +active .* shop$`, 'm'));
     expect(list.out).not.toContain(token.token);
+    expect((await cli('token create shop --scopes users:fly')).err).toContain('Not a scope of an API token');
+    const rotated = await cli(`token rotate ${token.id} --overlap 10080 --json`);
+    expect(JSON.parse(rotated.out)).toMatchObject({
+      id: token.id,
+      scopes: ['auth:read', 'auth:write'],
+      allowed_addresses: ['127.0.0.0/8'],
+    });
 
     const admin = await cli('admin create Boss@Example.com --json');
     expect(admin.err).toBe('');
@@ -347,9 +356,8 @@ describe('doctor', () => {
   });
 
   test('connects to the panel and the mail server, and reports which credential is wrong', async () => {
-    const values = new Map<string, unknown>();
     const panel = await startSandboxPanel({
-      state: { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) },
+      state: memoryStore(),
       clock: systemClock,
     });
     const smtp = await startSmtpServer();

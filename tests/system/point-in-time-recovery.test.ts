@@ -7,7 +7,7 @@ import {
   type ArchivingCluster,
   createArchivingCluster,
   findRecoveryTools,
-  type RecoveryTools,
+  type ServerTools,
 } from '../support/archiving-cluster.ts';
 import { runCommand } from '../support/run-cli.ts';
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
@@ -34,7 +34,7 @@ describe.skipIf(leftOut !== '')(`point-in-time recovery${leftOut}`, () => {
   const sockets = new Set<WebSocket>();
 
   beforeAll(async () => {
-    cluster = await createArchivingCluster(tools as RecoveryTools);
+    cluster = await createArchivingCluster(tools as ServerTools);
     receiver = await startReceiver();
   });
   afterAll(async () => {

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRequester, type Requester, until } from '../../packages/measures/src/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
+import { memoryStore } from '../../packages/sandbox/src/host-ports.ts';
 import { signInitData } from '../../packages/sandbox/src/messenger/messenger-state.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -44,9 +45,8 @@ describe.skipIf(!serverUrl)(
     beforeAll(async () => {
       database = await emptyDatabaseOnServer();
       sql = new pg.Pool({ connectionString: database.url, max: 4 });
-      const values = new Map<string, unknown>();
       panel = await startSandboxPanel({
-        state: { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) },
+        state: memoryStore(),
         clock: systemClock,
         apiKey: PANEL_KEY,
       });

@@ -322,4 +322,17 @@ export interface FeedEvents {
     /** ISO 8601 in UTC; null unless it is closed. */
     closed_at: string | null;
   };
+  /** A day of the audit log is over; whoever keeps this can prove later that no entry of it was changed or removed. */
+  'audit.day_closed': {
+    /** The day in UTC, `YYYY-MM-DD`. */
+    day: string;
+    /** Position of the last entry of the day in the chain of hashes, counted from 1. */
+    position: number;
+    /** Hash of that entry, SHA-256 in hexadecimal; it depends on every entry before it. */
+    hash: string;
+    /** Ed25519 key of the signature, hexadecimal; null when the installation has neither of the keys that sign. */
+    public_key: string | null;
+    /** Signature of the lines `audit-day`, day, position and hash, hexadecimal; null without a key. */
+    signature: string | null;
+  };
 }

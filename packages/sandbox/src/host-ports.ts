@@ -30,6 +30,12 @@ export interface SandboxStore {
   save(key: string, value: unknown): Promise<void>;
 }
 
+/** A store that forgets everything with its process. */
+export function memoryStore(entries: Iterable<readonly [string, unknown]> = []): SandboxStore {
+  const values = new Map(entries);
+  return { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
+}
+
 /** The store cannot be reached at present: the fakes answer 503 until it can. */
 export class SandboxStoreUnavailable extends Error {
   constructor(cause: unknown) {

@@ -4,6 +4,7 @@ import { migrationsFolder } from '../../composition/package-root.ts';
 import type { SettingsReader } from '../../core/app.ts';
 import { findStaleTopics } from '../../core/db/apply-topics.ts';
 import type { Database } from '../../core/db/database.ts';
+import type { Db } from '../../core/db/db.ts';
 import { compareMigrations, readSchemaFiles } from '../../core/db/migrate.ts';
 import type { Env } from '../../core/env.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -102,6 +103,19 @@ export function checkSandbox(env: Env, kinds: readonly string[]): Finding {
 const SKEW_LIMIT_MS = 2_000;
 
 /** Facts of the server itself: version, clock, connections. */
+async function checkReplica(standby: Pick<Db, 'sql'>): Promise<Finding> {
+  const askedAt = performance.now();
+  try {
+    await standby.sql('SELECT 1 AS one');
+    return ok('replica', `a standby has everything that is committed, after ${Math.round(performance.now() - askedAt)} ms`);
+  } catch (error) {
+    // Any failure: that no standby can be used is the finding.
+    const detail = error instanceof Error ? error.message : String(error);
+    const next = 'Correct DATABASE_REPLICA_URL or the standby. Until then lists and statistics are read from the primary.';
+    return warning('replica', detail, next);
+  }
+}
+
 export async function checkServer(database: Database, env: Env, where: string): Promise<Finding[]> {
   const askedAt = Date.now();
   const [facts] = await database.db.sql<{ version: string; now: Date; max: number; reserved: number; used: number }>(
@@ -122,6 +136,7 @@ export async function checkServer(database: Database, env: Env, where: string): 
     }
     return findings;
   }
+  if (database.db.replica) findings.push(await checkReplica(database.db.replica.db));
   const skew = Math.round(Math.abs(facts!.now.getTime() - (askedAt + answeredAt) / 2));
   const allowed = SKEW_LIMIT_MS + (answeredAt - askedAt);
   findings.push(

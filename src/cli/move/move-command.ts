@@ -30,7 +30,7 @@ export const moveCommand: Command = {
     const source = await openDatabase({ ...env, databaseUrl: null }, log);
     try {
       await bringUpToDate(source, log);
-      const seeded = await prepareTarget({ ...env, databaseUrl: url, databaseDirectUrl: null }, log);
+      const seeded = await prepareTarget({ ...env, databaseUrl: url, databaseDirectUrl: null, databaseReplicaUrl: null }, log);
       call.progress(`Moving ${env.dataDir} to ${hideUrlPassword(url)} …`);
       const moved = await moveData({ source, targetUrl: url, seeded, progress: call.progress });
       const rows = moved.reduce((sum, table) => sum + table.rows, 0);

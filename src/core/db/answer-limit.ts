@@ -34,16 +34,23 @@ export function serverClient({ url, name, connectMs, answerMs }: ServerClientOpt
   return client;
 }
 
+export interface StatementEnds {
+  answer?: () => void;
+  failure?: (error: unknown, name: string) => void;
+}
+
 type Done = (error: Error | null | undefined, result: unknown) => void;
 
 /**
  * Makes a connection end when an answer did not come within its `query_timeout` (spec 10 F1). The driver rejects the statement and keeps the
  * connection, which still waits for the answer: ROLLBACK and everything after it would wait as long again, for ever where the route to the
  * server is lost without a reset. The error gets the code of a time-out, so that it is classified like one (db-errors.ts).
- * @param onAnswer called after every statement that the server answered
+ * @param on.answer called after every statement that the server answered
+ * @param on.failure called with the name of a prepared statement that failed
  */
-export function destroyWhenSilent(client: pg.ClientBase, onAnswer: () => void = () => undefined): void {
-  const settle = (error: unknown): void => {
+export function destroyWhenSilent(client: pg.ClientBase, on: StatementEnds = {}): void {
+  const settle = (error: unknown, statement: unknown): void => {
+    on.failure?.(error, (statement as { name?: string }).name ?? '');
     if (!(error instanceof Error) || error.message !== 'Query read timeout') return;
     Object.assign(error, { code: 'ETIMEDOUT' });
     (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
@@ -54,8 +61,8 @@ export function destroyWhenSilent(client: pg.ClientBase, onAnswer: () => void = 
     const done = args.at(-1);
     if (typeof done === 'function') {
       const wrapped: Done = (error, result) => {
-        if (error) settle(error);
-        else onAnswer();
+        if (error) settle(error, args[0]);
+        else on.answer?.();
         (done as Done)(error, result);
       };
       return query(...args.slice(0, -1), wrapped);
@@ -64,11 +71,11 @@ export function destroyWhenSilent(client: pg.ClientBase, onAnswer: () => void = 
     return answer instanceof Promise
       ? answer.then(
           (result) => {
-            onAnswer();
+            on.answer?.();
             return result;
           },
           (error: unknown) => {
-            settle(error);
+            settle(error, args[0]);
             throw error;
           },
         )

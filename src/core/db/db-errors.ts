@@ -22,6 +22,8 @@ const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
 /** SQLSTATE of a statement that waited for a lock longer than `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = '55P03';
+/** A prepared statement whose columns got another type since: a migration of the next release, while this one still runs. */
+export const PLAN_OUTDATED = '0A000';
 /** A statement exceeded `statement_timeout` (or was cancelled by hand); a statement waited for a lock longer than `lock_timeout`. */
 const TIMED_OUT = ['57014', LOCK_NOT_AVAILABLE];
 /** Disk full, out of memory, too many connections, a limit of the configuration, an error of the disk: nothing that a request can help (spec 10 F3). */
@@ -36,6 +38,7 @@ export function isRetryable(error: unknown): boolean {
     failure.code === 'P2034' ||
     code === DEADLOCK ||
     code === SERIALIZATION ||
+    code === PLAN_OUTDATED ||
     driverCause(failure)?.kind === 'TransactionWriteConflict'
   );
 }
@@ -102,7 +105,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * The session was cut, the server refused one, or the node accepts no writes any more: another session may succeed at once. Time-outs and
+ * The session was cut, the server refused one, its prepared statement is outdated, or the node accepts no writes any more: another
+ * session may succeed at once. Time-outs and
  * full pools are not meant, because a repetition would make them worse.
  */
 export function isConnectionLost(error: unknown): boolean {
@@ -113,7 +117,8 @@ export function isConnectionLost(error: unknown): boolean {
   if (LOST_CODES.includes(String(failure.code ?? '')) || LOST_KINDS.includes(driverCause(failure)?.kind ?? '')) return true;
   const state = sqlState(error) ?? '';
   // 25006: a write on a node that has become a standby. 25P03: the session was idle in a transaction for too long.
-  return state.startsWith('08') || state.startsWith('57P') || ['25006', '25P03'].includes(state) || LOST_TEXT.test(message);
+  const others = ['25006', '25P03', PLAN_OUTDATED];
+  return state.startsWith('08') || state.startsWith('57P') || others.includes(state) || LOST_TEXT.test(message);
 }
 
 function driverCause(failure: DriverError): DriverCause | undefined {

@@ -1,6 +1,7 @@
 import type { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
 import type { LongWork } from './database.ts';
 import type { TableVacuum } from './open-embedded.ts';
+import type { ReplicaReads } from './replica.ts';
 import type { TransactionEffects } from './transaction-effects.ts';
 
 /** Prisma, at the root or inside a transaction. */
@@ -30,4 +31,11 @@ export interface Db {
   readonly long?: LongWork;
   /** Embedded database only; absent inside a transaction. */
   readonly vacuum?: TableVacuum;
+  /** Where `DATABASE_REPLICA_URL` is set; absent inside a transaction. */
+  readonly replica?: ReplicaReads;
+  /** Of the standbys' database: the one that can be written. */
+  readonly primary?: Db;
 }
+
+/** For what a read stores besides: the count of a limit, an entry that is kept for minutes. */
+export const primaryOf = (db: Db): Db => db.primary ?? db;

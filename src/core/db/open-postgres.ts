@@ -14,9 +14,11 @@ import {
   type LongWork,
   type SideConnection,
 } from './database.ts';
-import type { SqlRunner } from './db.ts';
+import type { Db, SqlRunner } from './db.ts';
+import { PLAN_OUTDATED, sqlState } from './db-errors.ts';
 import { applySchema, readSchemaFiles } from './migrate.ts';
 import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
+import { openReplica } from './replica.ts';
 import { runInsideTransaction, runOutsideTransaction } from './root-guard.ts';
 import { serverSql, traced, unnamedSql } from './sql-runner.ts';
 
@@ -27,6 +29,8 @@ export interface PostgresOptions {
    * of its own.
    */
   directUrl?: string | null;
+  /** Of standbys, from which lists and statistics are read; not through a pooler of transactions. */
+  replicaUrl?: string | null;
   poolSize: number;
   statementTimeoutMs: number;
   migrationsFolder: string;
@@ -43,6 +47,7 @@ const CANNOT_CONNECT_NOW = '57P03';
 /** Statements beside the pool are short: a node that does not answer within this time, as one that hangs in a failover, is given up. */
 const SIDE_ANSWER_MS = 5_000;
 const IDLE_IN_TRANSACTION_MS = 30_000;
+const CLIENT_CHECK_MS = 10_000;
 /** Key of an advisory lock: instances that start at the same time store the defaults of the role one after the other. */
 const DEFAULTS_LOCK = 727_110_006;
 /** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
@@ -56,6 +61,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const directUrl = options.directUrl ?? url;
   const answerMs = options.answerMs ?? (statementTimeoutMs === 0 ? LONG_ANSWER_MS : statementTimeoutMs + ANSWER_GRACE_MS);
   let answeredAt = performance.now();
+  const names = statementNames();
+  const renewOutdated = (error: unknown, name: string) => {
+    if (sqlState(error) === PLAN_OUTDATED) names.renew(name);
+  };
   const pool = new pg.Pool({
     connectionString: url,
     max: options.poolSize,
@@ -67,8 +76,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     ...KEEP_ALIVE,
     application_name: 'subscription-service',
     onConnect: (client) => {
-      destroyWhenSilent(client, () => {
-        answeredAt = performance.now();
+      destroyWhenSilent(client, {
+        answer: () => {
+          answeredAt = performance.now();
+        },
+        failure: renewOutdated,
       });
       return prepareSession(client, limits.connectMs, isPooled);
     },
@@ -84,7 +96,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await pool.end();
     throw new Error(`PostgreSQL 15 or later is needed; the server is ${Math.floor(version / 10_000)}`);
   }
-  const nameOf = isPooled ? () => '' : statementNamer();
+  const nameOf = isPooled ? () => '' : names.nameOf;
   const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
   const sql = traced(serverSql(pool, nameOf), options.tracing);
   const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits, tracing: options.tracing });
@@ -98,9 +110,25 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const outside = (address: string, name: string, limitMs: number) =>
     serverClient({ url: address, name, connectMs: limits.connectMs, answerMs: limitMs });
 
+  const db: Db = { ...prisma, sql: sql.root, long };
+  const replica = options.replicaUrl
+    ? openReplica({
+        url: options.replicaUrl,
+        poolSize: options.poolSize,
+        statementTimeoutMs,
+        answerMs,
+        limits,
+        nameOf: names.nameOf,
+        onFailedStatement: renewOutdated,
+        primary: db,
+        log,
+        tracing: options.tracing,
+      })
+    : null;
+
   return {
     kind: 'postgres',
-    db: { ...prisma, sql: sql.root, long },
+    db: replica === null ? db : { ...db, replica },
     jobDatabase: {
       executeSql: async (text, values) => {
         // Each queue asks twice a second with one text: planned once a connection. A script has no values and cannot be prepared.
@@ -144,6 +172,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     poolCounters: () => ({ size: options.poolSize, inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     close: async () => {
       await side.close();
+      await replica?.close();
       await disconnect();
       await pool.end();
     },
@@ -186,15 +215,26 @@ async function storeDefaults(client: pg.ClientBase, statementTimeoutMs: number):
  * Names of prepared statements, one for each text: the server parses and plans each text once a connection. Above the limit the name is
  * empty, which is an unnamed statement. Behind a pooler that shares sessions between clients, names are not used.
  */
-function statementNamer(): (text: string) => string {
+function statementNames() {
   const names = new Map<string, string>();
-  return (text) => {
-    const known = names.get(text);
-    if (known !== undefined) return known;
-    if (names.size >= MAX_NAMED_STATEMENTS) return '';
-    const name = `s_${createHash('sha1').update(text).digest('hex').slice(0, 24)}`;
-    names.set(text, name);
-    return name;
+  let generation = 0;
+  let suffix = '';
+  return {
+    nameOf: (text: string): string => {
+      const known = names.get(text);
+      if (known !== undefined) return known;
+      if (names.size >= MAX_NAMED_STATEMENTS) return '';
+      const name = `s_${createHash('sha1').update(text).digest('hex').slice(0, 24)}${suffix}`;
+      names.set(text, name);
+      return name;
+    },
+    /** Every text gets another name, so that no connection uses a plan of before; once, although several connections find it out. */
+    renew: (outdated: string): void => {
+      if (![...names.values()].includes(outdated)) return;
+      generation += 1;
+      suffix = `_${generation}`;
+      names.clear();
+    },
   };
 }
 
@@ -217,6 +257,9 @@ function postgresLongWork({ url, connectMs, side, log }: PostgresLongWorkOptions
         const sql = unnamedSql(client);
         await sql('SET statement_timeout = 0');
         await sql('SET idle_in_transaction_session_timeout = 0');
+        // A process that died gives its locks back also while a statement of minutes runs.
+        // Any failure: the server of a system that cannot look for its client refuses it, and a lost connection fails at the next statement.
+        await sql(`SET client_connection_check_interval = ${CLIENT_CHECK_MS}`).catch(() => undefined);
         const [lock] = await sql<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${LONG_WORK_LOCK}) AS taken`);
         if (!lock!.taken) return null;
         return { result: await work(sessionOn(client, sql)) };
@@ -335,6 +378,9 @@ class PostgresSideConnection implements SideConnection {
     try {
       // A notice is a transaction of its own with nothing to lose; it does not wait for the disk.
       await client.query('SET synchronous_commit = off');
+      // The server looks for its client at the next answer only: a statement that waits for a lock of a long work, as an import or a restore
+      // has, would keep its session after this side has given it up, one more each few seconds until there are no connections left.
+      await client.query(`SET statement_timeout = ${answerMs}`);
       for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       this.#drop(client);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { csvLine } from '../../core/csv.ts';
 import type { Db } from '../../core/db/db.ts';
 import { isDatabaseUnavailable } from '../../core/db/db-errors.ts';
 import { countGrowingLog } from '../../core/db/growing-log.ts';
@@ -101,31 +102,12 @@ async function* csvOf(app: App, filter: AuditFilter, limit: number): AsyncGenera
   }
 }
 
-function cellsOf(row: AuditRow): string[] {
-  const cell = (value: string | number | null) => (value === null ? '' : String(value));
+function cellsOf(row: AuditRow): (string | number | null)[] {
   return [
-    cell(row.id),
-    cell(row.userId),
-    row.action,
-    cell(row.resourceType),
-    cell(row.resourceId),
-    row.status,
-    cell(row.ipAddress),
-    cell(row.requestMethod),
-    escapeFormula(cell(row.requestPath)),
-    row.createdAt.toISOString(),
-    escapeFormula(cell(row.userAgent).slice(0, MAX_AGENT)),
-    escapeFormula(row.details === null ? '' : JSON.stringify(row.details)),
+    ...[row.id, row.userId, row.action, row.resourceType, row.resourceId, row.status, row.ipAddress],
+    ...[row.requestMethod, row.requestPath, row.createdAt.toISOString(), row.userAgent?.slice(0, MAX_AGENT) ?? null],
+    row.details === null ? null : JSON.stringify(row.details),
   ];
-}
-
-/** Otherwise a spreadsheet would run such a cell as a formula. */
-function escapeFormula(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-function csvLine(cells: readonly string[]): string {
-  return `${cells.map((text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(',')}\r\n`;
 }
 
 /** A row that no answer waits for is delayed this long, so that more rows share its statement and the flush of its commit. */

@@ -1,5 +1,4 @@
-import ipaddr from 'ipaddr.js';
-import { isInRange } from './tokens.ts';
+import { isInAny } from './ip-ranges.ts';
 
 /** Every section with its actions, in the order the interface lists them (spec 01 section 15). */
 export const PERMISSION_CATALOGUE = {
@@ -251,7 +250,9 @@ function minutesOf(text: unknown): number | null {
 
 /** Bad entries are skipped. */
 function isListed(addresses: unknown, ip: string | null): boolean {
-  if (!Array.isArray(addresses) || ip === null || !ipaddr.isValid(ip)) return false;
-  const address = ipaddr.process(ip);
-  return addresses.some((entry) => typeof entry === 'string' && isInRange(address, entry.trim()));
+  if (!Array.isArray(addresses)) return false;
+  return isInAny(
+    ip,
+    addresses.flatMap((entry) => (typeof entry === 'string' ? entry.trim() : [])),
+  );
 }

@@ -3,6 +3,7 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal, ValidationError, type ValidationIssue } from '../../core/errors.ts';
 import { forgetPolicies, type Grantor, keepActorRights, readGrantor } from './effective-access.ts';
+import { parseRange } from './ip-ranges.ts';
 import { TOP_LEVEL } from './permissions.ts';
 import {
   type AdminRole,
@@ -14,7 +15,6 @@ import {
   type NamedPolicy,
   updatePolicy as writePolicy,
 } from './role-repo.ts';
-import { parseRange } from './tokens.ts';
 
 export const policyOutOfReach = refusal('policy_out_of_reach', 403, 'Only a superadmin can manage global policies');
 export const roleNotFound = refusal('role_not_found', 404, 'Referenced role not found');

@@ -1,10 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import ipaddr from 'ipaddr.js';
 import type { Actor, TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { countCharacters, firstCharacters } from '../../core/characters.ts';
-import { MINUTE_MS } from '../../core/clock.ts';
+import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { runOutsideTransaction } from '../../core/db/root-guard.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal, ValidationError } from '../../core/errors.ts';
@@ -12,6 +11,7 @@ import { type Random, urlSafeToken } from '../../core/random.ts';
 import { readState, writeState } from '../../core/service-state.ts';
 import { validationIssue } from '../../core/validation-messages.ts';
 import { storeOf } from '../settings/settings-store.ts';
+import { parseRange } from './ip-ranges.ts';
 import {
   countTokens,
   deleteToken,
@@ -22,11 +22,15 @@ import {
   lockDefaultToken,
   lockToken,
   rehashToken,
+  replaceTokenText,
   retireToken,
   setTokenActive,
+  type TokenChange,
   touchToken,
+  updateToken,
   upsertActiveToken,
 } from './token-repo.ts';
+import { requireAddress, requireWithinLimits, TOKEN_SCOPES } from './token-scopes.ts';
 import type { ApiToken } from './types.ts';
 
 /** Stores the id of the default token, so that it is found after a restart with another value in the environment. */
@@ -40,6 +44,10 @@ export interface TokenRequest {
   name: string;
   description: string | null;
   expiresAt: Date | null;
+  /** `TOKEN_SCOPES`; null or absent = every operation. */
+  scopes?: readonly string[] | null;
+  /** IP addresses and CIDR ranges; null or absent = from everywhere. */
+  allowedAddresses?: readonly string[] | null;
 }
 
 /** All API tokens, inactive ones too, newest first (spec 01 section 9). */
@@ -49,51 +57,145 @@ export function listApiTokens(app: App): Promise<ApiToken[]> {
 
 /**
  * Creates an API token. Its text is returned here only and is not stored.
- * @throws ValidationError 422 for an empty or too long name or a past expiry
+ * @throws ValidationError 422 for an empty or too long name, a past expiry, an unknown scope, or what is no address
+ * @throws AppError 403 `token_beyond_limits` where a token would give more than it has
  */
 export async function createApiToken(app: App, actor: Actor, request: TokenRequest): Promise<ApiToken & { token: string }> {
-  const name = request.name.trim();
   const now = app.clock.now();
-  if (name === '') throw invalid('name', 'Name must not be empty', request.name);
-  if (countCharacters(name) > MAX_NAME_LENGTH) {
-    const ctx = { max_length: MAX_NAME_LENGTH };
-    throw new ValidationError([validationIssue('string_too_long', ['body', 'name'], request.name, ctx)]);
-  }
-  if (request.expiresAt && request.expiresAt <= now)
-    throw invalid('expires_at', 'Expiry must lie in the future', request.expiresAt);
+  requireFuture(request.expiresAt, now);
+  const valid = validated({ scopes: null, allowedAddresses: null, ...request, now });
+  requireWithinLimits(actor, valid);
   const text = newTokenText(app.random);
   const token = await insertToken(app.db, {
-    name,
-    description: request.description,
+    ...valid,
     hash: currentHash(app, text),
     prefix: visiblePrefix(text),
-    expiresAt: request.expiresAt,
     createdBy: actor.kind === 'token' || actor.kind === 'system' ? actor.name : actor.kind,
-    now,
   });
   app.audit?.record({ resourceId: token.id, before: null, after: auditedFields(token) });
   return { ...token, token: text };
 }
 
-/** Activates or deactivates a token, on every instance with the commit. Idempotent. @throws AppError 404 'Token not found' */
-export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number, isActive: boolean): Promise<ApiToken> {
+/** @throws ValidationError 422 */
+function requireFuture(expiresAt: Date | null | undefined, now: Date): void {
+  if (expiresAt && expiresAt <= now) throw invalid('expires_at', 'Expiry must lie in the future', expiresAt);
+}
+
+/** @throws ValidationError 422 */
+function validated(request: TokenChange): TokenChange {
+  const { scopes, allowedAddresses } = request;
+  const name = request.name.trim();
+  if (name === '') throw invalid('name', 'Name must not be empty', request.name);
+  if (countCharacters(name) > MAX_NAME_LENGTH) {
+    const ctx = { max_length: MAX_NAME_LENGTH };
+    throw new ValidationError([validationIssue('string_too_long', ['body', 'name'], request.name, ctx)]);
+  }
+  const unknown = scopes?.find((scope) => !TOKEN_SCOPES.includes(scope));
+  if (unknown !== undefined) throw invalid('scopes', 'Not a scope of an API token', unknown);
+  const malformed = allowedAddresses?.find((range) => parseRange(range) === null);
+  if (malformed !== undefined) throw invalid('allowed_addresses', 'Not an IP address or a CIDR range', malformed);
+  return { ...request, name };
+}
+
+/**
+ * Changes a token, on every instance with the commit; what is absent stays. Expired tokens may get another end.
+ * @throws ValidationError 422; AppError 404 'Token not found'; 409 `default_token_fixed`; 403 `token_beyond_limits`
+ */
+export async function changeApiToken(
+  app: App,
+  actor: Actor,
+  tokenId: number,
+  change: { [Field in keyof Omit<TokenChange, 'now'>]?: TokenChange[Field] | undefined },
+): Promise<ApiToken> {
   return inTransaction(app, async (t) => {
-    const locked = await lockToken(t.db, tokenId);
-    if (!locked) throw tokenNotFound();
+    const { token: before, hashes } = await lockChangeable(t, actor, tokenId);
+    const { name, description, expiresAt, scopes, allowedAddresses } = before;
+    const now = t.clock.now();
+    requireFuture(change.expiresAt, now);
+    const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+    const wanted = validated({ name, description, expiresAt, scopes, allowedAddresses, ...given, now });
+    requireWithinLimits(actor, wanted);
+    const token = await updateToken(t.db, tokenId, wanted);
+    await t.cache.forget(t, hashes.map(tokenCacheKey));
+    t.audit?.record({ before: auditedFields(before), after: auditedFields(token) });
+    return token;
+  });
+}
+
+/** How long the text before a rotation can stay valid: a week. */
+export const MAX_OVERLAP_MINUTES = 10_080;
+export const DEFAULT_OVERLAP_MINUTES = 60;
+
+/**
+ * Replaces the text of a token; the new one is returned here only. The present text stays valid for so many minutes, one before it no longer.
+ * @throws AppError 404 'Token not found'; 409 `default_token_fixed`; 403 `token_beyond_limits`
+ */
+export async function rotateApiToken(
+  app: App,
+  actor: Actor,
+  tokenId: number,
+  overlapMinutes: number,
+): Promise<ApiToken & { token: string }> {
+  return inTransaction(app, async (t) => {
+    const { token: before, hashes } = await lockChangeable(t, actor, tokenId);
+    const text = newTokenText(t.random);
+    const now = t.clock.now();
+    const token = await replaceTokenText(t.db, tokenId, {
+      hash: currentHash(t, text),
+      prefix: visiblePrefix(text),
+      previousUntil: addMs(now, overlapMinutes * MINUTE_MS),
+      now,
+    });
+    await t.cache.forget(t, hashes.map(tokenCacheKey));
+    t.audit?.record({ before: auditedFields(before), after: auditedFields(token) });
+    return { ...token, token: text };
+  });
+}
+
+export const defaultTokenFixed = refusal(
+  'default_token_fixed',
+  409,
+  'This is the token of the setting WEB_API_DEFAULT_TOKEN: change it there',
+);
+
+interface LockedToken {
+  token: ApiToken;
+  hashes: string[];
+}
+
+async function lockExisting(t: App, tokenId: number): Promise<LockedToken> {
+  const locked = await lockToken(t.db, tokenId);
+  if (!locked) throw tokenNotFound();
+  return locked;
+}
+
+async function lockChangeable(t: App, actor: Actor, tokenId: number): Promise<LockedToken> {
+  const locked = await lockExisting(t, tokenId);
+  const byDefault = await readState<{ tokenId: number }>(t.db, DEFAULT_TOKEN_STATE);
+  if (byDefault?.tokenId === tokenId) throw defaultTokenFixed();
+  requireWithinLimits(actor, locked.token);
+  return locked;
+}
+
+/** Activates or deactivates a token, on every instance with the commit. Idempotent. @throws AppError 404 'Token not found'; 403 `token_beyond_limits` */
+export async function setApiTokenActive(app: App, actor: Actor, tokenId: number, isActive: boolean): Promise<ApiToken> {
+  return inTransaction(app, async (t) => {
+    const locked = await lockExisting(t, tokenId);
+    requireWithinLimits(actor, locked.token);
     const token = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
-    await t.cache.forget(t, [tokenCacheKey(locked.hash)]);
+    await t.cache.forget(t, locked.hashes.map(tokenCacheKey));
     t.audit?.record({ before: auditedFields(locked.token), after: auditedFields(token) });
     return token;
   });
 }
 
-/** @throws AppError 404 'Token not found' */
-export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): Promise<void> {
+/** @throws AppError 404 'Token not found'; 403 `token_beyond_limits` */
+export async function deleteApiToken(app: App, actor: Actor, tokenId: number): Promise<void> {
   await inTransaction(app, async (t) => {
-    const locked = await lockToken(t.db, tokenId);
-    if (!locked) throw tokenNotFound();
+    const locked = await lockExisting(t, tokenId);
+    requireWithinLimits(actor, locked.token);
     await deleteToken(t.db, tokenId);
-    await t.cache.forget(t, [tokenCacheKey(locked.hash)]);
+    await t.cache.forget(t, locked.hashes.map(tokenCacheKey));
     t.audit?.record({ before: auditedFields(locked.token), after: null });
   });
 }
@@ -142,11 +244,9 @@ export async function ensureFirstToken(app: App): Promise<string | null> {
 }
 
 /** The fields of a token that the audit log stores. */
-const auditedFields = ({ name, tokenPrefix, isActive, expiresAt }: ApiToken) => ({
-  name,
-  prefix: tokenPrefix,
-  isActive,
-  expiresAt,
+const auditedFields = ({ name, tokenPrefix, isActive, expiresAt, scopes, allowedAddresses, previousUntil }: ApiToken) => ({
+  ...{ name, prefix: tokenPrefix, isActive, expiresAt },
+  ...{ scopes, allowedAddresses, previousUntil },
 });
 
 function currentHash(app: App, text: string): string {
@@ -166,7 +266,7 @@ const TRUST_MS = 15_000;
 
 /**
  * Checks an API token (spec 01 section 4.1). Texts that can be no token are refused before any query; use is recorded at most once a minute.
- * @throws AppError 401 'Missing API key' | 'Invalid or expired API key'
+ * @throws AppError 401 'Missing API key' | 'Invalid or expired API key'; 403 `address_not_allowed`
  */
 export async function authenticateToken(
   app: App,
@@ -186,16 +286,19 @@ export async function authenticateToken(
     if (secret) {
       // Created before the operator set the HMAC secret: found by its plain hash once, then stored under the keyed one.
       const old = await findTokenByHash(app.db, tokenHash(text, algorithm, null));
-      if (old) {
+      if (old && !old.isPrevious) {
         await rehashToken(app.db, old.id, hash);
         return old;
       }
     }
-    return isDefault ? ensureDefaultToken(app) : null;
+    const byDefault = isDefault ? await ensureDefaultToken(app) : null;
+    return byDefault && { ...byDefault, isPrevious: false };
   });
   if (!token || !isUsable(token, app.clock.now())) throw apiKeyInvalid();
+  const { id: tokenId, name, scopes, allowedAddresses, expiresAt } = token;
+  requireAddress(allowedAddresses, ip);
   recordUse(app, token, ip);
-  return { kind: 'token', tokenId: token.id, name: token.name };
+  return { kind: 'token', tokenId, name, limits: { scopes, allowedAddresses, expiresAt } };
 }
 
 /** How long an instance knows the beginnings of imported tokens; they change by an import, during which no instance runs. */
@@ -206,12 +309,14 @@ const PREFIXES_MS = MINUTE_MS;
  * (spec 07 section 6).
  */
 async function hasImportedPrefix(app: App, text: string): Promise<boolean> {
-  const prefixes = await app.cache.read('token:imported-prefixes', PREFIXES_MS, () => findImportedPrefixes(app.db));
+  const prefixes = await app.cache.read('token:imported-prefixes', PREFIXES_MS, () =>
+    findImportedPrefixes(app.db, app.clock.now()),
+  );
   return prefixes.some((prefix) => text.startsWith(prefix));
 }
 
-function isUsable(token: ApiToken, now: Date): boolean {
-  return token.isActive && (token.expiresAt === null || token.expiresAt > now);
+function isUsable({ isActive, isPrevious, previousUntil, expiresAt }: ApiToken & { isPrevious: boolean }, now: Date): boolean {
+  return isActive && (expiresAt === null || expiresAt > now) && (!isPrevious || (previousUntil !== null && previousUntil > now));
 }
 
 export const apiKeyInvalid = refusal('api_key_invalid', 401, 'Invalid or expired API key');
@@ -245,35 +350,6 @@ export function followDefaultToken(app: App): () => void {
       ensureDefaultToken(app).catch((err: unknown) => app.log.error({ err }, 'the default API token could not be updated'));
     }),
   );
-}
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-
-const MAPPED_PREFIX_BITS = 96;
-
-/**
- * Reads an IP address or a CIDR range. An IPv4-mapped IPv6 range (`::ffff:10.0.0.0/104`) is the IPv4 range (`10.0.0.0/8`),
- * since clients' addresses are converted to that form, too.
- * @returns null for anything else: also for a mapped range that would reach beyond the mapped addresses, and an address with a zone
- */
-export function parseRange(text: string): readonly [base: Address, bits: number] | null {
-  // A zone names an interface of this machine; no client address has one. A bare number would be read as an address, too.
-  if (text.includes('%') || !/[:.]/.test(text)) return null;
-  if (!text.includes('/')) {
-    if (!ipaddr.isValid(text)) return null;
-    const address = ipaddr.process(text);
-    return [address, address.kind() === 'ipv4' ? 32 : 128];
-  }
-  if (!ipaddr.isValidCIDR(text)) return null;
-  const [base, bits] = ipaddr.parseCIDR(text);
-  if (!(base instanceof ipaddr.IPv6) || !base.isIPv4MappedAddress()) return [base, bits];
-  return bits < MAPPED_PREFIX_BITS ? null : [base.toIPv4Address(), bits - MAPPED_PREFIX_BITS];
-}
-
-/** Whether the address is in the range. A malformed range contains nothing. */
-export function isInRange(address: Address, range: string): boolean {
-  const parsed = parseRange(range);
-  return parsed !== null && parsed[0].kind() === address.kind() && address.match(parsed[0], parsed[1]);
 }
 
 /** Marks our tokens for secret scanners and for the check below. */

@@ -46,7 +46,16 @@ const LARGE_TABLE_ROWS = 1_000;
 
 /** Building an index of all rows at once takes a small part of the time that adding the rows one by one takes. */
 export async function dropIndexes(sql: SqlRunner, open: OpenTables, rowsOf: (table: string) => number): Promise<void> {
-  const indexes = (await listLooseIndexes(sql)).filter(({ table }) => rowsOf(table) >= LARGE_TABLE_ROWS);
+  await dropThose(sql, open, ({ table }) => rowsOf(table) >= LARGE_TABLE_ROWS);
+}
+
+/** Drops the unique indexes of a table, among whose rows a value moves: each is held by two of them until all rows are as they will be. */
+export async function dropUniqueIndexes(sql: SqlRunner, open: OpenTables, table: string): Promise<void> {
+  await dropThose(sql, open, (index) => index.table === table && index.definition.startsWith('CREATE UNIQUE'));
+}
+
+async function dropThose(sql: SqlRunner, open: OpenTables, isDropped: (index: LooseIndex) => boolean): Promise<void> {
+  const indexes = (await listLooseIndexes(sql)).filter(isDropped);
   for (const { name } of indexes) await sql(`DROP INDEX ${name}`);
   open.indexes.push(...indexes);
 }
@@ -99,9 +108,12 @@ const RECOUNTS = [
   ...['recount_referrals', 'recount_campaigns', 'recount_withdrawals'],
 ];
 
-/** What of the ledger is not in order after a load; empty = it is clean. The next check begins with the first movement. */
+/**
+ * What of the ledger is not in order after a load; empty = it is clean. The next check begins with the first movement, and entries of the audit
+ * log without a link are looked for from the first one.
+ */
 export async function ledgerProblems(sql: SqlRunner): Promise<string[]> {
-  await sql("DELETE FROM public.service_state WHERE key = 'ledger:check' RETURNING key");
+  await sql("DELETE FROM public.service_state WHERE key IN ('ledger:check', 'audit:links') RETURNING key");
   const problems = await sql<{ problem: string }>(
     'SELECT DISTINCT problem FROM (SELECT problem FROM ledger_check() LIMIT 1000) AS found ORDER BY problem',
   );

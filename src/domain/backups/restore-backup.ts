@@ -131,13 +131,20 @@ export const filenameRequired = refusal('filename_required', 400, 'Filename is r
 export const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
 export const invalidFilename = refusal('invalid_filename', 400, 'Invalid filename');
 export const fileTooLarge = refusal('file_too_large', 413, 'File too large. Maximum size: <n>MB');
+export const uploadNotStored = refusal(
+  'upload_not_stored',
+  503,
+  'The archive cannot be stored: the folder of backups is full or not writable',
+);
+/** Of a disk that is full or broken, and of a folder that cannot be written. */
+const CANNOT_STORE = ['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EEXIST', 'ENOTDIR', 'EIO'];
 
 const EXTENSIONS = ['.tar.gz', '.json', '.json.gz', '.tar'];
 
 /**
  * Restores an archive that comes with the request, and deletes it. It is written to the disk as it arrives, up to `BACKUP_UPLOAD_MAX_MB`.
  * @param filename as the client named it, without folders
- * @throws AppError 400 the name; 413 a larger file
+ * @throws AppError 400 the name; 413 a larger file; 503 while the folder of backups is full or not writable
  */
 export async function restoreUpload(
   app: App,
@@ -146,11 +153,16 @@ export async function restoreUpload(
   options: RestoreOptions,
 ): Promise<RestoreResult> {
   requireName(filename);
-  return withWorkFolder(app, async (folder) => {
-    const path = join(folder, 'uploaded');
-    await receive(content, path, app.env.backups.uploadMaxBytes);
-    return restoreBackup(app, path, options);
-  });
+  try {
+    return await withWorkFolder(app, async (folder) => {
+      const path = join(folder, 'uploaded');
+      await receive(content, path, app.env.backups.uploadMaxBytes);
+      return restoreBackup(app, path, options);
+    });
+  } catch (error) {
+    if (!CANNOT_STORE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw uploadNotStored({ headers: { 'Retry-After': '5' }, cause: error });
+  }
 }
 
 function requireName(filename: string): void {

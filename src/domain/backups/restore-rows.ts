@@ -59,12 +59,18 @@ export async function restoreRows(sql: SqlRunner, { clock }: Pick<App, 'clock'>,
   return loaded;
 }
 
+/** Tables that end with another one, also where the archive is of a release that did not have them. */
+const FOLLOWERS: ReadonlyMap<string, string> = new Map([
+  ['audit_links', 'admin_audit_log'],
+  ['audit_days', 'admin_audit_log'],
+]);
+
 /** Removes what a backup of the archive's scope has, and what is derived from it. */
 async function emptyTables(sql: SqlRunner, tables: readonly Table[], { metadata, schema }: CheckedArchive): Promise<void> {
   for (const { name } of tables) {
     const fate = fateOf(name);
     const isDependent = fate === 'derived' || fate === 'sessions';
-    if (!isDependent && !(name in schema.tables)) continue;
+    if (!isDependent && !((FOLLOWERS.get(name) ?? name) in schema.tables)) continue;
     const condition = isDependent ? 'true' : rowsOf(name, metadata.includes, secretKeys);
     // An empty table, as most of a new database are, is not truncated: that makes new files for it and its indexes.
     const [found] = await sql<{ filled: boolean }>(`SELECT EXISTS (SELECT 1 FROM ${publicRelation(name)}) AS filled`);

@@ -153,14 +153,16 @@ const DERIVED = new Set([
 const SESSIONS = 'cabinet_refresh_tokens';
 
 /** Rows that exist stay as they are, whatever an archive says (ledger, audit, domain events). */
-const APPEND_ONLY = new Set(['ledger_accounts', 'ledger_entries', 'transactions', 'admin_audit_log', 'domain_events']);
+const APPEND_ONLY = new Set([
+  ...['ledger_accounts', 'ledger_entries', 'transactions', 'admin_audit_log', 'audit_links', 'audit_days', 'domain_events'],
+]);
 
 /**
  * Rows of `service_state` that belong to the running installation and not to its data: rounds of schedules, leases, the sandbox, and the
- * progress of the ledger check, which refers to transactions of one database server.
+ * progress of the ledger check and of the audit log's links, which refer to transactions of one database server.
  */
 const LOCAL_STATE =
-  "(key LIKE 'schedule:%' OR key LIKE 'sandbox%' OR key LIKE 'backups:%' OR key IN ('receipts:worker', 'ledger:check'))";
+  "(key LIKE 'schedule:%' OR key LIKE 'sandbox%' OR key LIKE 'backups:%' OR key IN ('receipts:worker', 'ledger:check', 'audit:links'))";
 /** Secrets that the service made for itself, and the session at the tax service. */
 const SECRET_STATE = "(value ->> 'secret' IS NOT NULL OR key LIKE 'receipts:%')";
 

@@ -1,5 +1,5 @@
 import type { SqlRunner } from '../../core/db/db.ts';
-import { type OpenTables, openTables } from '../backups/bulk-load.ts';
+import { dropUniqueIndexes, type OpenTables, openTables } from '../backups/bulk-load.ts';
 import { quote } from '../backups/row-format.ts';
 import {
   type AppliedRun,
@@ -53,6 +53,8 @@ export async function applyDelta(sql: SqlRunner, pass: Pass): Promise<AppliedDel
     changed.push(table);
     await findChanges(sql, compared);
     await requireUnchanged(sql, compared, pass.number);
+    // Posted movements keep theirs, and are looked up by it.
+    if (table !== 'transactions') await dropUniqueIndexes(sql, open, table);
     changes[table] = await (table === 'transactions' ? changeTransactions(sql, compared, pass) : changeRows(sql, compared));
   }
   await removeRows(sql, open, { changes, changed });
@@ -110,29 +112,30 @@ async function isChanged(sql: SqlRunner, compared: ComparedTable): Promise<boole
   return found!.isChanged;
 }
 
-/** Fills `import_added`, `import_changed` and `import_gone_TABLE` with the keys of the rows that differ. */
+/** How a row of the source differs from the pass before. */
+type Difference = 'added' | 'changed' | 'gone';
+
+const differencesOf = (table: string) => quote(`import_differences_${table}`);
+/** The keys of the rows of a table that differ so. */
+const keysOf = (table: string, difference: Difference) =>
+  `(SELECT * FROM ${differencesOf(table)} WHERE difference = '${difference}')`;
+
+/** Makes the table of the keys of the rows that differ, and how. */
 async function findChanges(sql: SqlRunner, compared: ComparedTable): Promise<void> {
   const { table, key } = compared;
-  const keyOf = (alias: string) => key.map((name) => `${alias}.${quote(name)}`).join(', ');
-  for (const name of ['import_added', 'import_changed']) await sql(`DROP TABLE IF EXISTS ${name}`);
-  const [next, previous] = [nextTable(table), previousTable(table)];
+  const [first] = key.map(quote);
+  const keys = key.map((name) => `coalesce(n.${quote(name)}, p.${quote(name)}) AS ${quote(name)}`).join(', ');
   await sql(
-    `CREATE TEMP TABLE import_added ON COMMIT DROP AS SELECT ${keyOf('n')} FROM ${next} n
-     WHERE NOT EXISTS (SELECT 1 FROM ${previous} p WHERE ${joined(key, 'p', 'n')})`,
-  );
-  await sql(
-    `CREATE TEMP TABLE import_changed ON COMMIT DROP AS SELECT ${keyOf('n')} FROM ${next} n JOIN ${previous} p ON ${joined(key, 'p', 'n')}
-     WHERE ${comparedRow(compared, 'n')} IS DISTINCT FROM ${comparedRow(compared, 'p')}`,
+    `CREATE TEMP TABLE ${differencesOf(table)} ON COMMIT DROP AS
+     SELECT ${keys}, CASE WHEN p.${first} IS NULL THEN 'added' WHEN n.${first} IS NULL THEN 'gone' ELSE 'changed' END AS difference
+     FROM ${nextTable(table)} n FULL JOIN ${previousTable(table)} p ON ${joined(key, 'n', 'p')}
+     WHERE n.${first} IS NULL OR p.${first} IS NULL OR ${comparedRow(compared, 'n')} IS DISTINCT FROM ${comparedRow(compared, 'p')}`,
   );
   // Still here after a pass that had missed it in the source: it is back, and taken over like a row that has changed.
   await sql(
-    `WITH back AS (DELETE FROM import_added a USING public.${quote(table)} t WHERE ${joined(key, 't', 'a')} AND ${reportKeyOf(key, 'a')} IN (
-       SELECT subject FROM import_issues WHERE source_table = '${table}' AND code IN ('user_vanished', 'transaction_vanished', 'row_vanished')) RETURNING a.*)
-     INSERT INTO import_changed SELECT * FROM back`,
-  );
-  await sql(
-    `CREATE TEMP TABLE import_gone_${table} ON COMMIT DROP AS SELECT ${keyOf('p')} FROM ${previous} p
-     WHERE NOT EXISTS (SELECT 1 FROM ${next} n WHERE ${joined(key, 'n', 'p')})`,
+    `UPDATE ${differencesOf(table)} d SET difference = 'changed' FROM public.${quote(table)} t
+     WHERE d.difference = 'added' AND ${joined(key, 't', 'd')} AND ${reportKeyOf(key, 'd')} IN (
+       SELECT subject FROM import_issues WHERE source_table = '${table}' AND code IN ('user_vanished', 'transaction_vanished', 'row_vanished'))`,
   );
 }
 
@@ -161,12 +164,12 @@ const postedKopeks = (
 async function requireUnchanged(sql: SqlRunner, delta: ComparedTable, pass: number): Promise<void> {
   const { table, key } = delta;
   const [conflict] = await sql<{ rows: number }>(
-    `SELECT count(*) AS rows FROM (SELECT * FROM import_changed UNION ALL SELECT * FROM import_gone_${table}) c
+    `SELECT count(*) AS rows FROM ${differencesOf(table)} c
      JOIN ${previousTable(table)} p ON ${joined(key, 'p', 'c')} LEFT JOIN public.${quote(table)} t ON ${joined(key, 't', 'c')}
-     WHERE ${isChangedHere(delta, pass)}`,
+     WHERE c.difference <> 'added' AND (${isChangedHere(delta, pass)})`,
   );
   const [taken] = await sql<{ rows: number }>(
-    `SELECT count(*) AS rows FROM import_added a JOIN public.${quote(table)} t ON ${joined(key, 't', 'a')}`,
+    `SELECT count(*) AS rows FROM ${keysOf(table, 'added')} a JOIN public.${quote(table)} t ON ${joined(key, 't', 'a')}`,
   );
   const rows = conflict!.rows + taken!.rows;
   if (rows > 0)
@@ -183,13 +186,13 @@ async function changeRows(sql: SqlRunner, { table, columns, key }: ComparedTable
   const changing = names.filter((name) => !key.includes(name) && !OF_THE_PASS.has(name));
   const [added] = await sql<{ rows: number }>(
     `WITH made AS (INSERT INTO public.${quote(table)} (${list}) OVERRIDING SYSTEM VALUE
-       SELECT ${names.map((name) => `n.${quote(name)}`).join(', ')} FROM ${nextTable(table)} n JOIN import_added a ON ${joined(key, 'a', 'n')} RETURNING 1)
+       SELECT ${names.map((name) => `n.${quote(name)}`).join(', ')} FROM ${nextTable(table)} n JOIN ${keysOf(table, 'added')} a ON ${joined(key, 'a', 'n')} RETURNING 1)
      SELECT count(*) AS rows FROM made`,
   );
   if (changing.length === 0) return { added: added!.rows, changed: 0, removed: 0 };
   const [changed] = await sql<{ rows: number }>(
     `WITH made AS (UPDATE public.${quote(table)} t SET ${changing.map((name) => `${quote(name)} = n.${quote(name)}`).join(', ')}
-       FROM ${nextTable(table)} n JOIN import_changed c ON ${joined(key, 'c', 'n')} WHERE ${joined(key, 't', 'n')} RETURNING 1)
+       FROM ${nextTable(table)} n JOIN ${keysOf(table, 'changed')} c ON ${joined(key, 'c', 'n')} WHERE ${joined(key, 't', 'n')} RETURNING 1)
      SELECT count(*) AS rows FROM made`,
   );
   return { added: added!.rows, changed: changed!.rows, removed: 0 };
@@ -204,27 +207,30 @@ async function changeTransactions(
   { number }: Pass,
 ): Promise<AppliedDelta['changes'][string]> {
   const next = nextTable('transactions');
+  const [added, changed] = [keysOf('transactions', 'added'), keysOf('transactions', 'changed')];
   const [counted] = await sql<{ added: number; changed: number }>(
-    'SELECT (SELECT count(*) FROM import_added) AS added, (SELECT count(*) FROM import_changed) AS changed',
+    `SELECT count(*) FILTER (WHERE difference = 'added') AS added, count(*) FILTER (WHERE difference = 'changed') AS changed FROM ${differencesOf('transactions')}`,
   );
   // One that was not posted here may change in everything; posted ones in what is no money.
   await sql(
-    `CREATE TEMP TABLE import_posting ON COMMIT DROP AS SELECT n.id FROM ${next} n WHERE n.is_completed AND (n.id IN (SELECT id FROM import_added)
-       OR n.id IN (SELECT c.id FROM import_changed c JOIN public.transactions t ON t.id = c.id WHERE NOT t.is_completed))`,
+    `CREATE TEMP TABLE import_posting ON COMMIT DROP AS SELECT n.id FROM ${next} n WHERE n.is_completed AND (n.id IN (SELECT id FROM ${added} a)
+       OR n.id IN (SELECT c.id FROM ${changed} c JOIN public.transactions t ON t.id = c.id WHERE NOT t.is_completed))`,
   );
   await sql(
     `CREATE TEMP TABLE import_correction ON COMMIT DROP AS
      SELECT * FROM (SELECT n.id, n.user_id, n.type, ${kopeksOf('n')} - ${postedKopeks(number)} AS kopeks,
          (SELECT a.key FROM public.ledger_entries e JOIN public.ledger_accounts a ON a.id = e.account_id
           WHERE e.transaction_id = t.id AND a.key <> 'import:history' LIMIT 1) AS contra_key
-       FROM import_changed c JOIN ${next} n ON n.id = c.id JOIN public.transactions t ON t.id = c.id WHERE t.is_completed) d
+       FROM ${changed} c JOIN ${next} n ON n.id = c.id JOIN public.transactions t ON t.id = c.id WHERE t.is_completed) d
      WHERE kopeks <> 0`,
   );
   await sql(
     `UPDATE public.transactions t SET ${DESCRIBING.map((name) => `${name} = n.${name}`).join(', ')}
-     FROM import_changed c JOIN ${next} n ON n.id = c.id WHERE t.id = n.id AND t.is_completed`,
+     FROM ${changed} c JOIN ${next} n ON n.id = c.id WHERE t.id = n.id AND t.is_completed`,
   );
-  await sql('DELETE FROM import_changed c USING public.transactions t WHERE t.id = c.id AND t.is_completed');
+  await sql(
+    `DELETE FROM ${differencesOf('transactions')} d USING public.transactions t WHERE d.difference = 'changed' AND t.id = d.id AND t.is_completed`,
+  );
   await changeRows(sql, delta);
   await list(
     sql,
@@ -236,7 +242,7 @@ async function changeTransactions(
     sql,
     'transaction_vanished',
     'transactions',
-    'SELECT id::text AS subject, NULL::jsonb AS detail FROM import_gone_transactions',
+    `SELECT id::text AS subject, NULL::jsonb AS detail FROM ${keysOf('transactions', 'gone')} g`,
   );
   await sql(
     `INSERT INTO public.transactions (id, user_id, type, amount_kopeks, payment_method, external_id, is_completed, is_internal, completed_at, created_at, imported_at)
@@ -263,6 +269,12 @@ async function list(sql: SqlRunner, code: string, table: string, query: string):
   );
 }
 
+/** Of whoever has them last; each is unique. */
+const IDENTIFYING = [
+  ...['messenger_id', 'email', 'google_id', 'yandex_id', 'discord_id', 'vk_id', 'vpnpanel_uuid'],
+  ...['email_verification_token_hash', 'password_reset_token_hash'],
+];
+
 /** What vanished from the source: users become deleted ones, rows on which nothing depends are removed, all others are listed. */
 async function removeRows(
   sql: SqlRunner,
@@ -270,8 +282,19 @@ async function removeRows(
   { changes, changed }: { changes: AppliedDelta['changes']; changed: readonly string[] },
 ): Promise<void> {
   if (changed.includes('users')) {
-    await sql("UPDATE public.users SET status = 'deleted' WHERE id IN (SELECT id FROM import_gone_users)");
-    await list(sql, 'user_vanished', 'users', 'SELECT id::text AS subject, NULL::jsonb AS detail FROM import_gone_users');
+    const gone = `id IN (SELECT id FROM ${keysOf('users', 'gone')} g)`;
+    await sql(`UPDATE public.users SET status = 'deleted' WHERE ${gone}`);
+    // Who was deleted in the bot may have come back as somebody new.
+    for (const name of IDENTIFYING)
+      await sql(
+        `UPDATE public.users t SET ${name} = NULL FROM ${nextTable('users')} n WHERE t.${gone} AND n.${name} = t.${name}`,
+      );
+    await list(
+      sql,
+      'user_vanished',
+      'users',
+      `SELECT id::text AS subject, NULL::jsonb AS detail FROM ${keysOf('users', 'gone')} g`,
+    );
   }
   const left = changed.filter((table) => table !== 'users' && table !== 'transactions');
   const references = referencesOf(open);
@@ -286,7 +309,7 @@ async function removeRows(
           `NOT EXISTS (SELECT 1 FROM public.${quote(child)} d WHERE d.${quote(column)} = t.${quote(id)})`,
       );
       const [removed] = await sql<{ rows: number }>(
-        `WITH gone AS (DELETE FROM public.${quote(table)} t USING import_gone_${table} g WHERE ${[joined(key, 'g', 't'), ...isFree].join(' AND ')} RETURNING 1)
+        `WITH gone AS (DELETE FROM public.${quote(table)} t USING ${keysOf(table, 'gone')} g WHERE ${[joined(key, 'g', 't'), ...isFree].join(' AND ')} RETURNING 1)
          SELECT count(*) AS rows FROM gone`,
       );
       if (removed!.rows === 0) continue;
@@ -300,7 +323,7 @@ async function removeRows(
       sql,
       'row_vanished',
       table,
-      `SELECT ${reportKeyOf(key, 't')} AS subject, NULL::jsonb AS detail FROM public.${quote(table)} t JOIN import_gone_${table} g ON ${joined(key, 'g', 't')}`,
+      `SELECT ${reportKeyOf(key, 't')} AS subject, NULL::jsonb AS detail FROM public.${quote(table)} t JOIN ${keysOf(table, 'gone')} g ON ${joined(key, 'g', 't')}`,
     );
   }
 }

@@ -73,7 +73,7 @@ export async function applyImport(sql: SqlRunner, { snapshotAt, lastIds, watch }
     tables[table] = rows;
     done += rows;
   }
-  watch.position({ phase: 'moving', part: 'the ledger, indexes and counters', rows: done, done, all });
+  watch.position({ phase: 'finishing', part: 'the ledger, indexes and counters', rows: done, done, all });
   await postHistory(sql, snapshotAt);
   await postBalances(sql, {
     owed: 'SELECT id, balance_kopeks AS kopeks FROM users WHERE balance_kopeks > 0',

@@ -3,7 +3,7 @@ import { linesIn } from './import-source.ts';
 
 /** Where a pass is. */
 export interface ImportPosition {
-  phase: 'loading' | 'preparing' | 'moving';
+  phase: 'loading' | 'preparing' | 'moving' | 'finishing';
   /** A table, or a step of the rules. */
   part: string;
   /** Rows of this part so far. */

@@ -101,19 +101,21 @@ async function listUncreditedPayments(context: ImportContext): Promise<void> {
        FROM ${sourceTable(table)} o CROSS JOIN LATERAL (SELECT CASE WHEN jsonb_typeof(${METADATA}) = 'object' THEN ${METADATA} ELSE '{}' END AS data) m
        WHERE ${read('boolean', 'is_paid')}`,
     );
-    const isCredited = (p: string) => `EXISTS (SELECT 1 FROM ${transactions} t WHERE t.id = ${p}.transaction_id
-      OR (t.payment_method = '${method}' AND t.external_id = ${p}.external_id AND t.user_id = ${p}.user_id))`;
-    const isFree = `NOT EXISTS (SELECT 1 FROM import_paid n WHERE n.transaction_id = t.id
-      OR (n.external_id = t.external_id AND n.user_id = t.user_id))`;
+    await sql('ANALYZE import_paid');
+    // One condition for each way to know the movement: of both in one, the server makes a loop over all movements for each payment.
+    const isUncredited = (p: string) => `NOT EXISTS (SELECT 1 FROM ${transactions} t WHERE t.id = ${p}.transaction_id)
+      AND NOT EXISTS (SELECT 1 FROM ${transactions} t WHERE t.payment_method = '${method}' AND t.external_id = ${p}.external_id AND t.user_id = ${p}.user_id)`;
+    const isFree = `NOT EXISTS (SELECT 1 FROM import_paid n WHERE n.transaction_id = t.id)
+      AND NOT EXISTS (SELECT 1 FROM import_paid n WHERE n.external_id = t.external_id AND n.user_id = t.user_id)`;
     await applyRule(context, {
       ...{ code: 'payment_paid_uncredited', table, subject: `'${method} ' || f.id` },
       detail: `jsonb_build_object('method', '${method}', 'user_id', f.user_id, 'kopeks', f.kopeks)`,
-      find: `SELECT p.id, p.user_id, p.kopeks FROM import_paid p WHERE p.is_topup AND NOT ${isCredited('p')} AND p.id NOT IN (
-        SELECT id FROM (SELECT c.id, row_number() OVER (PARTITION BY c.id ORDER BY t.created_at, t.id) AS nth,
+      find: `SELECT p.id, p.user_id, p.kopeks FROM import_paid p WHERE p.is_topup AND ${isUncredited('p')} AND NOT EXISTS (
+        SELECT 1 FROM (SELECT c.id, row_number() OVER (PARTITION BY c.id ORDER BY t.created_at, t.id) AS nth,
             row_number() OVER (PARTITION BY t.id ORDER BY c.id) AS turn
           FROM import_paid c JOIN ${transactions} t ON t.user_id = c.user_id AND t.payment_method = '${method}' AND t.type = 'deposit'
             AND t.amount_kopeks = c.kopeks AND t.created_at BETWEEN c.paid_at - interval '10 minutes' AND c.paid_at + interval '10 minutes'
-          WHERE c.is_topup AND NOT ${isCredited('c')} AND ${isFree}) r WHERE nth = 1 AND turn = 1)`,
+          WHERE c.is_topup AND ${isUncredited('c')} AND ${isFree}) r WHERE nth = 1 AND turn = 1 AND r.id = p.id)`,
     });
   }
 }

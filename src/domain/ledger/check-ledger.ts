@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { readProgressOf, readTransactionXid } from '../../core/db/transaction-progress.ts';
 import { lockState, mergeState, readState } from '../../core/service-state.ts';
 import {
   addCheckedEntries,
@@ -20,8 +21,6 @@ import {
   listProblems,
   readGivenIds,
   readHighestUserId,
-  readProgressOf,
-  readTransactionXid,
 } from './check/repo.ts';
 
 export type { LedgerProblem } from './check/repo.ts';

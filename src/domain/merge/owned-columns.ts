@@ -157,6 +157,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'withdrawal_requests', column: 'processed_by', on: 'clear' },
 
   { table: 'admin_audit_log', column: 'user_id', on: 'stay', why: 'append-only: who acted then is not rewritten (spec 01 H7)' },
+  { table: 'audit_links', column: 'user_id', on: 'stay', why: 'append-only, with the entries of the audit log' },
   { table: 'account_merges', column: 'primary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'account_merges', column: 'secondary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'domain_events', column: 'user_id', on: 'stay', why: 'delivered already, to the sockets of the former account' },

@@ -85,6 +85,10 @@ export async function findLinkedUser(db: Db, panelUuid: string): Promise<number 
 /** Locks users and then their subscriptions (spec 00, lock order); before `vpnpanel_uuid` changes, which is a key of the user's row. */
 export async function lockUsersWithSubscriptions(db: Db, userIds: readonly number[]): Promise<void> {
   await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [userIds]);
+  await lockSubscriptionsOf(db, userIds);
+}
+
+async function lockSubscriptionsOf(db: Db, userIds: readonly number[]): Promise<void> {
   await db.sql('SELECT id FROM subscriptions WHERE user_id = ANY($1::int[]) ORDER BY id FOR UPDATE', [userIds]);
 }
 
@@ -102,11 +106,9 @@ export async function linkPanelUser(db: Db, userId: number, panelUser: PanelUser
     'SELECT id FROM users WHERE id = $1::int OR vpnpanel_uuid = $2::uuid ORDER BY id FOR NO KEY UPDATE',
     [userId, panelUser.uuid],
   );
-  await lockUsersWithSubscriptions(
-    db,
-    linked.map((row) => row.id),
-  );
-  const others = linked.map((row) => row.id).filter((id) => id !== userId);
+  const userIds = linked.map((row) => row.id);
+  await lockSubscriptionsOf(db, userIds);
+  const others = userIds.filter((id) => id !== userId);
   const unlinkedSubscriptions: number[] = [];
   for (const other of others) {
     await unlinkPanelUser(db, other, panelUser.uuid);

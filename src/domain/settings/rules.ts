@@ -43,7 +43,8 @@ export function isVisible(definition: SettingDefinition): boolean {
 export function editProblem(key: string, definition: SettingDefinition, editor: SettingEditor): AppError | null {
   if (editor.kind === 'system') return null;
   if (definition.readOnly) return settingReadOnly({ detail: `Setting ${key} is read-only` });
-  const isTrusted = editor.isSuperadmin === true || (definition.guard === 'full-access' && editor.kind === 'token');
+  const hasEverything = editor.kind === 'token' && (editor.limits?.scopes ?? null) === null;
+  const isTrusted = editor.isSuperadmin === true || (definition.guard === 'full-access' && hasEverything);
   if (definition.guard && !isTrusted) return settingGuarded({ detail: `Setting ${key} can only be changed by a superadmin` });
   return null;
 }

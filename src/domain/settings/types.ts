@@ -87,4 +87,6 @@ export interface SettingView {
 export interface SettingEditor {
   readonly kind: string;
   readonly isSuperadmin?: boolean;
+  /** Of a token that may do only some things. */
+  readonly limits?: { readonly scopes: readonly string[] | null };
 }

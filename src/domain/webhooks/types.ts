@@ -7,6 +7,7 @@ export const WEBHOOK_EVENT_TYPES = [
   'transaction.created',
   'ticket.created',
   'ticket.status_changed',
+  'audit.day_closed',
 ] as const;
 
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];

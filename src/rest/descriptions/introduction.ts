@@ -10,8 +10,9 @@ export const INTRODUCTION = `Back end of a service that sells VPN subscriptions 
 | Cabinet | \`/cabinet/…\` | \`Authorization: Bearer <access token>\` of a sign-in |
 | Administration | \`/cabinet/admin/…\` | the same, of an administrator with the permission in \`x-permissions\` |
 
-Each operation names its area in \`x-area\` and its credential in \`x-auth\` (\`NONE\`, \`KEY\`, \`JWT\`, \`JWT_ADMIN\`). API tokens have no
-scopes: use them on servers only. Access tokens are valid for 15 minutes and are renewed by \`POST /cabinet/auth/refresh\`, which returns the
+Each operation names its area in \`x-area\` and its credential in \`x-auth\` (\`NONE\`, \`KEY\`, \`JWT\`, \`JWT_ADMIN\`). API tokens may
+be limited to scopes (\`x-token-scope\` is the one that an operation needs) and to addresses; without limits they may do everything: use
+them on servers only. Access tokens are valid for 15 minutes and are renewed by \`POST /cabinet/auth/refresh\`, which returns the
 same refresh token for its whole life. A client that stores a new one each time asks for that at its sign-in (\`rotate_refresh_token\`): then
 using an old one again ends the session. The settings \`WEB_API_ENABLED\` and \`CABINET_ENABLED\` can
 disable an area: its operations then answer 404.

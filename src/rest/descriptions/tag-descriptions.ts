@@ -29,6 +29,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   pages:
     'Public offer, privacy policy, frequent questions and rules by language. What is written here, users see within a second.',
   'main-menu': 'Links and messages in the default main menu of the chat.',
+  'api-token-limits': 'What an API token may do, from where and until when, and giving it another text.',
   'welcome-texts': 'The first message to a new user of the chat. At most one text is active.',
   vpnpanel: 'The VPN panel: status, nodes, squads, traffic and synchronisation in both directions.',
   miniapp:

@@ -54,7 +54,7 @@ export const IDENTIFIER_POSITIONS: readonly IdentifierPosition[] = [
     values: 'methods',
   },
   { names: ['id'], values: 'methods', paths: /payment|gift|landing|balance/ },
-  { names: ['permissions', 'permission', 'section', 'resource', 'actions'], values: 'permissions' },
+  { names: ['permissions', 'permission', 'section', 'resource', 'actions', 'scopes', 'scope'], values: 'permissions' },
   { names: ['key', 'depends_on', 'category', 'category_key'], values: 'settings', paths: SETTINGS_PATH },
   { names: ['sort_by', 'sort'], values: 'sorts' },
   { names: ['target', 'filter', 'audience', 'key'], values: 'audiences', paths: SENDS_PATH },

@@ -39,6 +39,8 @@ export function renameDocument(document: JsonObject, vocabulary: Vocabulary, pre
         return nameOf(outward.keys, value);
       case 'x-permissions':
         return namesOf(permissions, value);
+      case 'x-token-scope':
+        return nameOf(permissions, value);
       case 'tags':
         return Array.isArray(value) && value.every((each) => typeof each === 'string') ? namesOf(documentNames, value) : value;
       case 'operationId':

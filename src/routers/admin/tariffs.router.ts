@@ -120,7 +120,7 @@ export const adminTariffsRouter = router({
         tags,
         summary: 'List external squads of the panel that can be selected',
       },
-      description: 'Lists external squads of the panel; empty when the panel does not answer.',
+      description: 'Lists external squads of the panel; none while no panel is configured.',
       refuses: [panelUnavailable],
     })
     .output(toWire(ExternalSquadInfoResponse.array()))

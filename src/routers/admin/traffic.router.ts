@@ -134,6 +134,8 @@ const ROOT = '/cabinet/admin/traffic';
 export const adminTrafficRouter = router({
   list: adminProcedure('traffic:read')
     .meta({
+      // The first read of a period stores what the panel says.
+      replicas: false,
       openapi: { method: 'GET', path: ROOT, tags, summary: 'Traffic of the users by node' },
       description:
         'Lists the users of the panel with their traffic by node, in the last days or between two dates, filtered and sorted. Users without traffic are listed with 0. The panel is read at most every five minutes; a node that gives no answer is left out, a panel that gives none is 502 with the reason, and 503 asks to repeat the call while a long reading is in progress.',

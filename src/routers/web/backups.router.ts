@@ -18,6 +18,7 @@ import {
   invalidFilename,
   restoreBackup,
   restoreUpload,
+  uploadNotStored,
 } from '../../domain/backups/restore-backup.ts';
 import { Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
@@ -221,7 +222,7 @@ export const backupsRouter = router({
       openapi: { method: 'POST', path: '/backups/upload', tags, summary: 'Restore an archive that is sent' },
       description:
         'Restores an archive that is sent as form data, like `POST /backups/restore/{filename}`, and deletes it. It may have `BACKUP_UPLOAD_MAX_MB` megabytes. The call is recorded in the audit log.',
-      refuses: [...FORM_REFUSALS, filenameRequired, fileTypeRefused, invalidFilename, fileTooLarge],
+      refuses: [...FORM_REFUSALS, filenameRequired, fileTypeRefused, invalidFilename, fileTooLarge, uploadNotStored],
       wire: { query: ['clear_existing'], multipart: { fileKey: 'file', maxBytes: NO_LIMIT, streams: true } },
       audit: { hide: ['file'] },
     })

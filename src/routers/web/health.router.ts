@@ -122,6 +122,7 @@ export const healthRouter = router({
 
   database: webProcedure
     .meta({
+      replicas: false,
       openapi: { method: 'GET', path: '/health/database', tags, summary: 'Database probe and pool' },
       description:
         'Sends a probe to the database, waits for at most 5 seconds, and returns its duration and the counters of the connection pool. The status is 200 in every case; read `status`.',

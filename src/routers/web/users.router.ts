@@ -110,6 +110,7 @@ export const usersRouter = router({
         'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement of type `deposit` or `withdrawal` unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Accepts `Idempotency-Key`.',
       refuses: [amountTooLarge, amountZero, insufficientBalance, userNotFound],
       idempotent: true,
+      scopeGroup: 'balance',
     })
     .input(fromWire(withBody(UserPath, BalanceUpdateRequest)))
     .output(toWire(UserResponse))

@@ -9,6 +9,7 @@ import {
   getWebhooks,
   webhookNotFound,
 } from '../../domain/webhooks/manage-webhooks.ts';
+import { WEBHOOK_EVENT_TYPES } from '../../domain/webhooks/types.ts';
 import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -18,9 +19,7 @@ import { fromWire, toWire, withBody } from '../wire.ts';
 const WebhookPath = z.object({ webhook_id: z.int().describe('Id of the webhook.') });
 
 /** The contract has the lengths, although the list of values implies them. */
-const EventType = z
-  .enum(['user.created', 'payment.completed', 'transaction.created', 'ticket.created', 'ticket.status_changed'])
-  .meta({ minLength: 1, maxLength: 50 });
+const EventType = z.enum(WEBHOOK_EVENT_TYPES).meta({ minLength: 1, maxLength: 50 });
 
 const WebhookListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),

@@ -6,7 +6,7 @@ import type { Fixture, Row } from './row.ts';
 
 const TOKEN_FIELDS = [
   ...['id', 'name', 'prefix', 'is_active', 'created_at', 'description', 'updated_at', 'expires_at', 'last_used_at'],
-  ...['last_used_ip', 'created_by'],
+  ...['last_used_ip', 'created_by', 'scopes', 'allowed_addresses', 'previous_until'],
 ];
 
 async function madeId(fixture: Fixture, path: string, body: object): Promise<number> {
@@ -18,7 +18,11 @@ async function madeId(fixture: Fixture, path: string, body: object): Promise<num
 const aToken = (fixture: Fixture) => madeId(fixture, '/tokens', { name: `Token ${unique()}` });
 const WEBHOOK = { name: 'Billing', url: 'https://hooks.example.com/in', event_type: 'payment.completed', secret: 'hush-hush' };
 const aWebhook = (fixture: Fixture) => madeId(fixture, '/webhooks', WEBHOOK);
-const EVENT_TYPES = ['user.created', 'payment.completed', 'transaction.created', 'ticket.created', 'ticket.status_changed'];
+const EVENT_TYPES = [
+  ...['user.created', 'payment.completed', 'transaction.created', 'ticket.created', 'ticket.status_changed'],
+  // Beside the contract's.
+  'audit.day_closed',
+];
 const NOTICE_TYPES = [
   ...['activation', 'purchase', 'renewal', 'balance_topup', 'promocode_activation', 'referral_link_visit', 'promo_group_change'],
 ];

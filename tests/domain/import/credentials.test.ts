@@ -4,8 +4,8 @@ import bcrypt from 'bcryptjs';
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { addDays } from '../../../src/core/clock.ts';
-import { authenticateToken } from '../../../src/domain/access/tokens.ts';
+import { addDays, MINUTE_MS } from '../../../src/core/clock.ts';
+import { authenticateToken, rotateApiToken } from '../../../src/domain/access/tokens.ts';
 import { authenticateUser } from '../../../src/domain/identity/authenticate.ts';
 import { signInWithPassword } from '../../../src/domain/identity/email/password.ts';
 import { secretHash } from '../../../src/domain/identity/rules.ts';
@@ -175,6 +175,19 @@ describe('an API token', () => {
     const text = randomBytes(48).toString('base64url');
     await aToken(text, fields);
     await expect(use(app, text)).rejects.toMatchObject(refused);
+  });
+
+  test('that was rotated goes on for the overlap, and no longer', async () => {
+    const { app: instance, clock } = await testApp();
+    const text = randomBytes(48).toString('base64url');
+    await aToken(text);
+    const { tokenId } = await use(instance, text);
+    const { token } = await rotateApiToken(instance, { kind: 'system', name: 'test' }, tokenId, 10);
+    await instance.cache.forget(instance, ['token:imported-prefixes']);
+    expect([await use(instance, text), await use(instance, token)]).toMatchObject([{ tokenId }, { tokenId }]);
+    clock.advance(10 * MINUTE_MS);
+    await expect(use(instance, text)).rejects.toMatchObject(refused);
+    expect(await use(instance, token)).toMatchObject({ tokenId });
   });
 
   test('that was made up causes no query of its own', async () => {

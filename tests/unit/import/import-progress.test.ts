@@ -37,6 +37,21 @@ describe('the lines of an import', () => {
     );
   });
 
+  test('say for how long it finishes', () => {
+    const { clock, lines } = atSeconds();
+    lines.move({ phase: 'finishing', part: 'the ledger', rows: 60_000, done: 60_000, all: 60_000 });
+    clock.seconds = 90;
+    expect(lines.line()).toBe('… finishing the ledger: for 90 s');
+  });
+
+  test('expect no end after the first few rows, since a large table that follows is one statement', () => {
+    const { clock, lines } = atSeconds();
+    lines.move({ phase: 'moving', part: 'settings', rows: 13, done: 0, all: 60_000 });
+    clock.seconds = 50;
+    lines.move({ phase: 'moving', part: 'payments', rows: 40_000, done: 13, all: 60_000 });
+    expect(lines.line()).toBe('… moving payments: 40000 rows, 13 of about 60000 in all');
+  });
+
   test('count the steps while it prepares', () => {
     const { clock, lines } = atSeconds();
     lines.move({ phase: 'preparing', part: 'payments', rows: 0, done: 11, all: 31 });

@@ -52,6 +52,7 @@ describe('the jobs of all modules', () => {
     const app = { settings: { get: (key: string) => values[key] } } as unknown as App;
     const scheduled = jobs.filter(({ every }) => every !== null);
     expect(Object.fromEntries(scheduled.map(({ name, every }) => [name, every!(app)]))).toEqual({
+      'access.link-audit-log': MINUTE_MS,
       'backups.drill': 10 * MINUTE_MS,
       'backups.schedule': MINUTE_MS,
       'insight.count-sales': MINUTE_MS,

@@ -57,6 +57,7 @@ describe('the plan of the tests', () => {
     expect(differing).toContain('tests/domain/core/transaction.test.ts');
     expect(filesForBothDatabases('1').sample).toEqual(sample);
     expect(filesForBothDatabases('2').sample).not.toEqual(sample);
+    expect(filesForBothDatabases('1', { isWhole: true }).sample.length).toBeGreaterThan(5 * sample.length);
     for (const path of sample) {
       expect(
         ON_A_DATABASE.some((folder) => path.startsWith(folder)),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { undoAtEnd, undoNow } from '../../../packages/measures/src/drills/cleanup.ts';
+import { KILL_OPERATIONS } from '../../../packages/measures/src/drills/kill-points/operation-names.ts';
 import { FAILOVER_FAULTS, readOptions } from '../../../packages/measures/src/drills/options.ts';
 import { DrillReport, textTable } from '../../../packages/measures/src/drills/report.ts';
 import { PROJECT_STAND } from '../../../packages/measures/src/drills/stand.ts';
@@ -46,7 +47,25 @@ describe('options of a drill', () => {
       daySeconds: 5,
       seed: 1,
     });
+    expect(readOptions(['kill-points', '--operations', 'topup,purchase', '--points', '9', '--seed', '1'])).toEqual({
+      drill: 'kill-points',
+      operations: ['topup', 'purchase'],
+      points: 9,
+      lanes: 2,
+      seed: 1,
+    });
+    expect(readOptions(['kill-points'])).toMatchObject({ operations: KILL_OPERATIONS, points: null });
+    expect(readOptions(['soak', '--minutes', '5', '--seed', '1'])).toEqual({ drill: 'soak', minutes: 5, share: 0.6, seed: 1 });
     expect(readOptions(['--help'])).toBe('help');
+  });
+
+  it('hands the options of all drills to each, with one seed', () => {
+    const all = readOptions(['all', '--points', '3', '--count', '500']);
+    if (all === 'help' || all.drill !== 'all') throw new Error('these are the options of all drills');
+    expect(all.drills.map(({ drill }) => drill)).toEqual(['scale', 'silence', 'events', 'money', 'kill-points', 'soak']);
+    expect(new Set(all.drills.map(({ seed }) => seed))).toEqual(new Set([all.seed]));
+    expect(all.drills).toContainEqual(expect.objectContaining({ drill: 'kill-points', points: 3 }));
+    expect(all.drills).toContainEqual({ drill: 'events', count: 500, seed: all.seed });
   });
 
   it('takes a new seed for each run', () => {
@@ -55,7 +74,8 @@ describe('options of a drill', () => {
   });
 
   it.each([
-    [[], /failover, scale, events, silence, restart or money/],
+    [[], /failover, scale, events, silence, restart, money, kill-points or soak/],
+    [['kill-points', '--operations', 'purchase,theft'], /--operations/],
     [['money', '--days', '0'], /--days/],
     [['failover', '--faults', 'flood'], /--faults/],
     [['events', '--count', '12'], /--count/],
@@ -97,6 +117,22 @@ describe('the report of a drill', () => {
     expect([report.isMet, report.areChecksMet]).toEqual([false, true]);
     expect(report.render()).toMatch(/ok +direct: first +3 of 3/);
     expect(report.render()).toMatch(/VIOLATED +direct: kill-primary +writes again +6.0 s +<= 5.0 s/);
+  });
+
+  it('of several drills has one table, in their order', () => {
+    const report = new DrillReport();
+    report.beginDrill('scale');
+    report.beginPart('direct');
+    report.add('no write is lost', '0 of 300', []);
+    report.beginDrill('events');
+    report.add('each arrived | once', '2 missing', ['7', '9']);
+    report.addMeasured({ drill: 'readers', name: 'pause', measured: '1 s', wanted: '<= 2 s', isMet: true });
+    expect(report.renderTable().split('\n').slice(2)).toEqual([
+      '| scale | direct: no write is lost | 0 of 300 | no violation | ok |',
+      '| events | readers: pause | 1 s | <= 2 s | ok |',
+      '| events | each arrived \\| once | 2 missing | no violation | not met |',
+    ]);
+    expect(report.render()).toMatch(/ok +scale: direct: no write is lost/);
   });
 
   it('has columns as wide as their widest cell', () => {

@@ -102,6 +102,8 @@ export async function prepareLab(options: LabOptions): Promise<LabData> {
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
       // A panel that does not answer would close the cabinet, which is to be measured.
       MAINTENANCE_AUTO_ENABLE: 'false',
+      // A purchase is measured without the panel, whose link the answer of a first one otherwise waits for.
+      PROVISION_ANSWER_WAIT_MS: '0',
       // All callbacks of the load come from one address.
       PAYMENT_CALLBACKS_PER_MINUTE: '0',
       // Some limits are by address: then the load names many addresses in the header of a proxy.

@@ -7,7 +7,7 @@ import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from './credentials.ts'
 import { readFacts, startGenerator } from './lab.ts';
 import type { LoadResult, PlannedRequest, RequestPlan } from './load-generator.ts';
 import { logins } from './paths.ts';
-import { createScratch } from './scratch-database.ts';
+import { createScratch, type ScratchDatabase } from './scratch-database.ts';
 import { BENCH_PASSWORD, seedStatements } from './seed-data.ts';
 import { type MeasuredService, startService } from './service.ts';
 import { table, type Verdict, verdictOf, withUnit } from './verdict.ts';
@@ -59,6 +59,43 @@ const MARK = 'MEMORY ';
 /** Answers SIGUSR2 with what only the process itself knows. */
 const REPORTER = `process.on('SIGUSR2', () => console.error('${MARK}' + JSON.stringify(process.memoryUsage())))`;
 
+export interface MixedLoad {
+  service: MeasuredService;
+  database: ScratchDatabase;
+  /** Plans of the load, made when the service has been idle for long enough. */
+  plans(): Promise<Load[]>;
+}
+
+/**
+ * One instance in production mode on a new database with test data.
+ * @param cleanup ends the instance and drops the database
+ * @throws Error when the service does not get ready
+ */
+export async function openMixedLoad(
+  serverUrl: string,
+  build: string,
+  cleanup: Pick<Cleanup, 'add'>,
+  progress: (text: string) => void,
+): Promise<MixedLoad> {
+  const database = cleanup.add(await createScratch('postgres', serverUrl), (scratch) => scratch.drop());
+  const environment = { ...database.environment, ...PRODUCTION };
+  progress('tables and test data');
+  await (await startService(environment)).stop();
+  const passwordHash = await hashPassword(BENCH_PASSWORD);
+  await closePasswordHasher();
+  const facts = await database.withSql(async (run) => {
+    const size = { users: USERS, transactions: USERS * 5, withLedger: true };
+    for (const statement of seedStatements(size, passwordHash)) await run(statement);
+    await run(`UPDATE admin_roles SET permissions = '["users:read", "stats:read", "sales_stats:read"]' WHERE name = 'Benchmark'`);
+    return readFacts(run);
+  });
+  const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(REPORTER)}`];
+  const service = cleanup.add(await startService(environment, nodeOptions, build), (started) => started.stop());
+  const plans = async () =>
+    mixedLoad(await makeToken(service.url, 'memory'), await signTokens([...facts.userIds, facts.adminId]), facts);
+  return { service, database, plans };
+}
+
 /** @throws Error when the service does not get ready */
 export async function measureMemory(
   serverUrl: string,
@@ -67,22 +104,7 @@ export async function measureMemory(
 ): Promise<MemoryResult> {
   const cleanup = new Cleanup();
   try {
-    const database = cleanup.add(await createScratch('postgres', serverUrl), (scratch) => scratch.drop());
-    const environment = { ...database.environment, ...PRODUCTION };
-    progress('tables and test data');
-    await (await startService(environment)).stop();
-    const passwordHash = await hashPassword(BENCH_PASSWORD);
-    await closePasswordHasher();
-    const facts = await database.withSql(async (run) => {
-      const size = { users: USERS, transactions: USERS * 5, withLedger: true };
-      for (const statement of seedStatements(size, passwordHash)) await run(statement);
-      await run(
-        `UPDATE admin_roles SET permissions = '["users:read", "stats:read", "sales_stats:read"]' WHERE name = 'Benchmark'`,
-      );
-      return readFacts(run);
-    });
-    const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(REPORTER)}`];
-    const service = cleanup.add(await startService(environment, nodeOptions, options.build), (started) => started.stop());
+    const { service, plans: planned } = await openMixedLoad(serverUrl, options.build, cleanup, progress);
     const readings: MemoryReading[] = [];
     const read = async (at: string) => {
       const reading = { at, ...(await readMemory(service)) };
@@ -93,7 +115,7 @@ export async function measureMemory(
     await wait(options.idleSeconds * 1000);
     await read(`idle ${options.idleSeconds} s`);
 
-    const plans = mixedLoad(await makeToken(service.url, 'memory'), await signTokens([...facts.userIds, facts.adminId]), facts);
+    const plans = await planned();
     const generators = plans.map(() => cleanup.add(startGenerator(), (worker) => worker.stop()));
     const results: LoadResult[] = [];
     const cpuBefore = processorSeconds(service.pid) ?? Number.NaN;
@@ -138,7 +160,7 @@ async function readMemory(service: MeasuredService): Promise<Omit<MemoryReading,
   };
 }
 
-type Load = { connections: number; rate?: number; requests: RequestPlan };
+export type Load = { connections: number; rate?: number; requests: RequestPlan };
 
 /** Sixteen connections: lists and single entries, statistics, writes, and a sign-in by password each second. */
 function mixedLoad(

@@ -2,6 +2,7 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../../../src/core/clock.ts';
+import { memoryStore } from '../../../sandbox/src/host-ports.ts';
 import { startSandboxPanel } from '../../../sandbox/src/panel/sandbox-panel.ts';
 import { answerQuestions } from './child-process.ts';
 
@@ -25,12 +26,7 @@ let seen = { panel: 0, receiver: 0 };
 async function obey(order: OutsideOrder): Promise<OutsideAnswer> {
   if ('stall' in order) isStalled = order.stall;
   else {
-    const memory = new Map<string, unknown>();
-    const state = {
-      load: async (key: string) => memory.get(key),
-      save: async (key: string, value: unknown) => void memory.set(key, value),
-    };
-    const panel = await startSandboxPanel({ state, clock: systemClock, apiKey: order.start.panelKey });
+    const panel = await startSandboxPanel({ state: memoryStore(), clock: systemClock, apiKey: order.start.panelKey });
     panelUrl = await listen((request, response) => {
       seen.panel += 1;
       afterStall(() => pass(request, response, panel.url));

@@ -43,6 +43,13 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<string
   }
 }
 
+/** The server for a drill; null when none answers, which is said: the drill is left out then. */
+export async function findDrillServer(print: (text: string) => void = console.log): Promise<string | null> {
+  const url = await findServer(process.env);
+  if (url === null) print('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
+  return url;
+}
+
 let count = 0;
 
 /** @param settings of a database on a server, as `ALTER DATABASE … SET` accepts them */

@@ -146,7 +146,7 @@ async function runServer(sockets: number, messagesPerSecond: number, seconds: nu
       origin: { database: 0, issuedAt: 0 },
       refresh: async () => undefined,
     },
-    authenticateToken: async () => ({ tokenId: 1 }),
+    authenticateToken: async () => ({ kind: 'token', tokenId: 1, name: 'bench' }),
     authenticateUser: async () => ({ userId: 1 }),
     recheckCabinetAccess: async () => [],
     readCabinetAccess: async () => ({ isAdmin: false, receivesStaffEvents: false }),

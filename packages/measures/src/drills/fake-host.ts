@@ -6,9 +6,9 @@ import { SANDBOX_BOT_USERNAME, SANDBOX_HOST_KEY } from '../../../../src/composit
 import { createHttpClient } from '../../../../src/core/http/outbound.ts';
 import { createLogger } from '../../../../src/core/log.ts';
 import { SANDBOX_INN } from '../../../../src/integrations/receipts/nalogo/nalogo-port.ts';
-import type { SandboxStore } from '../../../sandbox/src/host-ports.ts';
+import { type HttpClient, memoryStore } from '../../../sandbox/src/host-ports.ts';
 import { startMailSandbox } from '../../../sandbox/src/mail/mail-sandbox.ts';
-import { startMessengerSandbox } from '../../../sandbox/src/messenger/messenger-sandbox.ts';
+import { type MessengerSandbox, startMessengerSandbox } from '../../../sandbox/src/messenger/messenger-sandbox.ts';
 import { startReceiptSandbox } from '../../../sandbox/src/nalogo/receipt-sandbox.ts';
 import { type PaymentSandbox, startPaymentSandbox } from '../../../sandbox/src/payments/payment-sandbox.ts';
 
@@ -19,27 +19,33 @@ const NO_SERVICE = 'http://service.invalid';
 
 export interface FakeHost {
   payments: PaymentSandbox;
+  messenger: MessengerSandbox;
   close(): Promise<void>;
 }
 
 type Run = (text: string) => Promise<unknown>;
 
-/**
- * Starts the fakes and publishes their addresses. No instance may be running, as one that runs may be their host.
- * @param invoices those that the fake providers know from the beginning
- * @param panelUrl where the panel of the drill is
- */
-export async function startFakeHost(
-  run: Run,
-  { secrets, invoices, panelUrl }: { secrets: SandboxSecrets; invoices: readonly object[]; panelUrl: string },
-): Promise<FakeHost> {
-  const values = new Map<string, unknown>([['payments', { invoices }]]);
-  const store: SandboxStore = { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
+interface FakeHostOptions {
+  secrets: SandboxSecrets;
+  /** Those that the fake providers know from the beginning. */
+  invoices: readonly object[];
+  /** Where the panel of the drill is. */
+  panelUrl: string;
+  /** Gets the callbacks of the providers. Default: they go nowhere. */
+  callbacks?: HttpClient;
+  /** Service time. Default: the time. */
+  now?: () => Date;
+}
+
+/** Starts the fakes and publishes their addresses. No instance may be running, as one that runs may be their host. */
+export async function startFakeHost(run: Run, options: FakeHostOptions): Promise<FakeHost> {
+  const { secrets, invoices, panelUrl, now = () => new Date() } = options;
+  const store = memoryStore([['payments', { invoices }]]);
   const log = createLogger({ level: 'silent', format: 'json' });
   const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 10_000 }, { log });
-  const now = () => new Date();
+  const callbacks = options.callbacks ?? http;
   const [payments, receipts, messenger, mail] = await Promise.all([
-    startPaymentSandbox({ store, http, secret: secrets.paymentSecret, now, serviceUrl: () => NO_SERVICE }),
+    startPaymentSandbox({ store, http: callbacks, secret: secrets.paymentSecret, now, serviceUrl: () => NO_SERVICE }),
     startReceiptSandbox({ store, inn: SANDBOX_INN, secret: secrets.paymentSecret, now }),
     startMessengerSandbox({ store, http, botToken: secrets.botToken, botUsername: SANDBOX_BOT_USERNAME, now }),
     startMailSandbox({ store, now }),
@@ -56,7 +62,7 @@ export async function startFakeHost(
     serviceUrl: '',
   });
   return {
-    payments,
+    ...{ payments, messenger },
     close: async () => void (await Promise.all([payments.close(), receipts.close(), messenger.close(), mail.close()])),
   };
 }

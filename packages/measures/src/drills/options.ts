@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { KILL_OPERATIONS, type KillOperation } from './kill-points/operation-names.ts';
 import { PROJECT_STAND } from './stand.ts';
 
 export const FAILOVER_FAULTS = ['kill-primary', 'kill-node', 'switchover', 'pause-primary', 'kill-hammer'] as const;
@@ -16,15 +17,26 @@ interface StandOptions {
   pauseSeconds: number;
 }
 
-export type DrillOptions =
+export type DrillOptions = SingleDrill | { drill: 'all'; drills: readonly SingleDrill[]; seed: number };
+
+export type SingleDrill =
   | (StandOptions & { drill: 'failover'; faults: readonly FailoverFault[]; isPooled: boolean; payments: number })
   | (StandOptions & { drill: 'scale'; requests: number })
   | { drill: 'events'; count: number; seed: number }
   | { drill: 'silence'; writes: number; silentSeconds: number; seed: number }
   | { drill: 'restart'; requests: number; writes: number; seed: number }
-  | { drill: 'money'; days: number; daySeconds: number; seed: number };
+  | { drill: 'money'; days: number; daySeconds: number; seed: number }
+  /** `share` of what the machine can do, 0 to 1. */
+  | { drill: 'soak'; minutes: number; share: number; seed: number }
+  /** `points`: of each operation, by the seed; null = all. */
+  | { drill: 'kill-points'; operations: readonly KillOperation[]; points: number | null; lanes: number; seed: number };
+
+/** Each fault once: the failover and the rolling restart are parts of `scale`. */
+const ALL_DRILLS = ['scale', 'silence', 'events', 'money', 'kill-points', 'soak'] as const;
 
 export const HELP = `npm run drill -- NAME [options]
+  all                       ${ALL_DRILLS.join(', ')}, one after another, and one table of what was measured and wanted (npm run drills)
+                            with the options of each
   failover                  a replicated PostgreSQL loses its primary in several ways while two instances move money
     --faults A,B            ${FAILOVER_FAULTS.join(', ')} (all)
     --pooled                the instances reach it through the pooler
@@ -46,6 +58,13 @@ export const HELP = `npm run drill -- NAME [options]
   money                     all providers, refunds, gifts, payouts, receipts and renewals while instances are killed
     --days N                days of service time (8)
     --day-seconds N         seconds of load on each day (20)
+  kill-points               the process ends at each statement, request and renamed file of an operation, which is then repeated
+    --operations A,B        ${KILL_OPERATIONS.join(', ')} (all)
+    --points N              so many of each, by the seed (all)
+    --lanes N               processes beside each other, each with a database (2)
+  soak                      mixed load for half an hour: memory, open transactions, queues and p99 stay as they are
+    --minutes N             of load (30)
+    --share N               percent of what the machine can do (60)
   --seed N                  of the random choices (printed; a new one unless given)`;
 
 /** @throws Error with a sentence for the terminal */
@@ -69,6 +88,11 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       silent: text,
       days: text,
       'day-seconds': text,
+      operations: text,
+      points: text,
+      lanes: text,
+      minutes: text,
+      share: text,
     },
   });
   if (values.help) return 'help';
@@ -81,11 +105,15 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
     pauseSeconds: wholeNumber('pause', values.pause, 15, 1),
   });
   switch (positionals[0]) {
+    case 'all': {
+      const options = [...args.filter((word) => word !== 'all'), `--seed=${seed}`];
+      return { drill: 'all', seed, drills: ALL_DRILLS.map((name) => readOptions([name, ...options]) as SingleDrill) };
+    }
     case 'failover':
       return {
         drill: 'failover',
         ...standOptions(),
-        faults: faultsOf(values.faults),
+        faults: someOf('faults', FAILOVER_FAULTS, values.faults),
         isPooled: values.pooled ?? false,
         payments: wholeNumber('payments', values.payments, 1_000, 1),
       };
@@ -114,17 +142,30 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
         days: wholeNumber('days', values.days, 8, 1),
         daySeconds: wholeNumber('day-seconds', values['day-seconds'], 20, 1),
       };
+    case 'kill-points':
+      return {
+        drill: 'kill-points',
+        seed,
+        operations: someOf('operations', KILL_OPERATIONS, values.operations),
+        points: values.points === undefined ? null : wholeNumber('points', values.points, 1, 1),
+        lanes: wholeNumber('lanes', values.lanes, 2, 1),
+      };
+    case 'soak': {
+      const share = wholeNumber('share', values.share, 60, 1) / 100;
+      return { drill: 'soak', seed, minutes: wholeNumber('minutes', values.minutes, 30, 1), share };
+    }
     default:
-      throw new Error('the drill is failover, scale, events, silence, restart or money');
+      throw new Error('the drill is all, failover, scale, events, silence, restart, money, kill-points or soak');
   }
 }
 
-function faultsOf(text: string | undefined): readonly FailoverFault[] {
-  if (text === undefined) return FAILOVER_FAULTS;
+/** @returns all of them when none are named */
+function someOf<Name extends string>(option: string, all: readonly Name[], text: string | undefined): readonly Name[] {
+  if (text === undefined) return all;
   return text.split(',').map((name) => {
-    const fault = FAILOVER_FAULTS.find((known) => known === name);
-    if (fault === undefined) throw new Error(`--faults are of ${FAILOVER_FAULTS.join(', ')}`);
-    return fault;
+    const found = all.find((known) => known === name);
+    if (found === undefined) throw new Error(`--${option} are of ${all.join(', ')}`);
+    return found;
   });
 }
 

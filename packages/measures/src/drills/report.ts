@@ -1,6 +1,8 @@
 /** What a drill found: tables for the reader, and whether anything was violated. */
 
 export interface Check {
+  /** Where several drills are carried out, the name of this one. */
+  of: string;
   title: string;
   isMet: boolean;
   /** The counts behind the verdict. */
@@ -11,6 +13,8 @@ export interface Check {
 
 /** A number that a drill has measured, beside what was wanted. */
 export interface Measured {
+  /** As of a check. */
+  of: string;
   /** What was done. */
   drill: string;
   name: string;
@@ -24,7 +28,14 @@ const MAX_EXAMPLES = 5;
 export class DrillReport {
   readonly #checks: Check[] = [];
   readonly #measured: Measured[] = [];
+  readonly #drills: string[] = [];
   #part = '';
+
+  /** Begins one of several drills. */
+  beginDrill(name: string): void {
+    this.#drills.push(name);
+    this.#part = '';
+  }
 
   /** Begins a part of the drill, which has the same checks as another one. */
   beginPart(name: string): void {
@@ -33,11 +44,17 @@ export class DrillReport {
 
   /** @param examples the violations; none = met */
   add(title: string, facts: string, examples: readonly string[]): void {
-    this.#checks.push({ title: `${this.#part}${title}`, isMet: examples.length === 0, facts, examples });
+    this.#checks.push({
+      of: this.#drills.at(-1) ?? '',
+      title: `${this.#part}${title}`,
+      isMet: examples.length === 0,
+      facts,
+      examples,
+    });
   }
 
-  addMeasured(result: Measured): void {
-    this.#measured.push({ ...result, drill: `${this.#part}${result.drill}` });
+  addMeasured(result: Omit<Measured, 'of'>): void {
+    this.#measured.push({ ...result, of: this.#drills.at(-1) ?? '', drill: `${this.#part}${result.drill}` });
   }
 
   /** Whether the checks alone are met: what was measured depends on the machine. */
@@ -50,16 +67,16 @@ export class DrillReport {
   }
 
   render(): string {
-    const rows = this.#checks.map((check) => [verdict(check.isMet), check.title, check.facts]);
+    const rows = this.#checks.map((check) => [verdict(check.isMet), nameOf(check.of, check.title), check.facts]);
     const lines = [textTable(['', 'check', 'counts'], rows)];
-    for (const { title, isMet, examples } of this.#checks) {
+    for (const { of, title, isMet, examples } of this.#checks) {
       if (isMet) continue;
-      lines.push('', `${title}: ${examples.length} violations, the first of them:`);
+      lines.push('', `${nameOf(of, title)}: ${examples.length} violations, the first of them:`);
       for (const example of examples.slice(0, MAX_EXAMPLES)) lines.push(`  ${example}`);
     }
-    const results = this.#measured.map(({ drill, name, measured, wanted, isMet }) => [
+    const results = this.#measured.map(({ of, drill, name, measured, wanted, isMet }) => [
       verdict(isMet),
-      drill,
+      nameOf(of, drill),
       name,
       measured,
       wanted,
@@ -67,7 +84,26 @@ export class DrillReport {
     if (results.length > 0) lines.push('', textTable(['', 'drill', 'measure', 'measured', 'wanted'], results));
     return lines.join('\n');
   }
+
+  /** Drill, figure, what was measured and what was wanted, for docs/scaling.md. */
+  renderTable(): string {
+    const measured = this.#measured.map(({ of, drill, name, measured, wanted, isMet }) => [
+      of,
+      `${drill}: ${name}`,
+      measured,
+      wanted,
+      isMet,
+    ]);
+    const checks = this.#checks.map(({ of, title, facts, isMet }) => [of, title, facts, 'no violation', isMet]);
+    const rows = [...measured, ...checks].map((row) => [...row.slice(0, 4), row[4] ? 'ok' : 'not met'] as string[]);
+    const sorted = this.#drills.flatMap((name) => rows.filter(([of]) => of === name));
+    return [['Drill', 'Figure', 'Measured', 'Wanted', ''], ['---', '---', '---', '---', '---'], ...sorted]
+      .map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+      .join('\n');
+  }
 }
+
+const nameOf = (of: string, title: string): string => (of === '' ? title : `${of}: ${title}`);
 
 function verdict(isMet: boolean): string {
   return isMet ? 'ok' : 'VIOLATED';

@@ -1,6 +1,6 @@
 /** Both instances behind a balancer are restarted one after the other while clients send requests that nobody repeats. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { findServer } from '../bench/scratch-database.ts';
+import { findDrillServer } from '../bench/scratch-database.ts';
 import { proveInstances, renderErrors } from './answer-proof.ts';
 import { type Balancer, findBalancer, startBalancer } from './balancer.ts';
 import { proveSockets, readLastEvent, waitForSockets } from './event-proof.ts';
@@ -47,11 +47,8 @@ export async function runRestartDrill(
     console.log('Left out: HAProxy is not installed (apt-get install haproxy).');
     return false;
   }
-  const serverUrl = server ?? (await findServer(process.env));
-  if (serverUrl === null) {
-    console.log('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
-    return false;
-  }
+  const serverUrl = server ?? (await findDrillServer());
+  if (serverUrl === null) return false;
   progress('tables, test data, two instances behind HAProxy');
   const environment = { SHUTDOWN_DRAIN_MS: String(DRAIN_MS) };
   const fixture = await openFixture({

@@ -1,6 +1,6 @@
 /** Answers of the database are lost, an instance is killed, and the clock of one instance is a day ahead, while clients move money. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { findServer } from '../bench/scratch-database.ts';
+import { findDrillServer } from '../bench/scratch-database.ts';
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
 import { FaultLog } from './fault-log.ts';
 import { type Fixture, openFixture } from './fixture.ts';
@@ -45,11 +45,8 @@ export async function runSilenceDrill(
   report: DrillReport,
   progress: (text: string) => void,
 ): Promise<boolean> {
-  const serverUrl = await findServer(process.env);
-  if (serverUrl === null) {
-    console.log('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
-    return false;
-  }
+  const serverUrl = await findDrillServer();
+  if (serverUrl === null) return false;
   progress('tables, test data, two instances behind a proxy');
   let proxy: SilentProxy | null = null;
   const through = async (url: string) => {

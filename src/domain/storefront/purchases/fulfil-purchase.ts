@@ -18,8 +18,10 @@ import { periodPrice } from '../landings/rules.ts';
 import { alertAdmins, notifyAdmins, notifyRecipient } from './notices.ts';
 import type { Recipient } from './recipient.ts';
 import {
+  type DeliveryTarget,
   deliverGranted,
   findPurchase,
+  hasDeliverable,
   lockPurchase,
   markFailed,
   markGranted,
@@ -77,7 +79,8 @@ export async function fail(t: App, purchaseId: number, reason: FailureReason): P
  * that call was lost.
  * @returns the number of purchases that this call delivered
  */
-export async function deliverWaiting(app: App, by: { userId: number } | { subscriptionId: number }): Promise<number> {
+export async function deliverWaiting(app: App, by: DeliveryTarget): Promise<number> {
+  if (!(await hasDeliverable(app.db, by))) return 0;
   return inTransaction(app, async (t) => {
     const delivered = await deliverGranted(t.db, by, t.clock.now());
     for (const purchase of delivered) {

@@ -250,23 +250,33 @@ export async function markGranted(db: Db, id: number, now: Date): Promise<boolea
   return rows.length > 0;
 }
 
+/** Whose purchases are delivered. */
+export type DeliveryTarget = { userId: number } | { subscriptionId: number };
+
+/** Purchases `p` of a recipient's subscription `s` ($1) that can be delivered. */
+function deliverable(by: DeliveryTarget): [condition: string, id: number] {
+  const [column, id] = 'userId' in by ? ['s.user_id', by.userId] : ['s.id', by.subscriptionId];
+  const condition = `${column} = $1::int AND p.user_id = s.user_id AND p.granted_at IS NOT NULL AND p.delivered_at IS NULL
+       AND p.status IN ('paid', 'pending_activation') AND s.provision_state = 'synced' AND s.subscription_url IS NOT NULL`;
+  return [condition, id];
+}
+
+/** Whether there is anything to deliver: it spares most pushes a transaction. */
+export async function hasDeliverable(db: Db, by: DeliveryTarget): Promise<boolean> {
+  const [condition, id] = deliverable(by);
+  return (await db.sql(`SELECT p.id FROM guest_purchases p, subscriptions s WHERE ${condition} LIMIT 1`, [id])).length > 0;
+}
+
 /**
  * Delivers granted purchases of a user whose panel has given the links (spec 03 H7).
  * @returns those that this call delivered
  */
-export async function deliverGranted(
-  db: Db,
-  by: { userId: number } | { subscriptionId: number },
-  now: Date,
-): Promise<GuestPurchase[]> {
-  const [column, id] = 'userId' in by ? ['s.user_id', by.userId] : ['s.id', by.subscriptionId];
+export async function deliverGranted(db: Db, by: DeliveryTarget, now: Date): Promise<GuestPurchase[]> {
+  const [condition, id] = deliverable(by);
   const rows = await db.sql<PurchaseRow>(
     `UPDATE guest_purchases p SET status = 'delivered', delivered_at = $2::timestamptz, subscription_url = s.subscription_url,
        subscription_crypto_link = s.subscription_crypto_link, next_attempt_at = NULL, last_error = NULL, updated_at = $2::timestamptz
-     FROM subscriptions s
-     WHERE ${column} = $1::int AND p.user_id = s.user_id AND p.granted_at IS NOT NULL AND p.delivered_at IS NULL
-       AND p.status IN ('paid', 'pending_activation') AND s.provision_state = 'synced' AND s.subscription_url IS NOT NULL
-     RETURNING ${PURCHASE.of('p')}`,
+     FROM subscriptions s WHERE ${condition} RETURNING ${PURCHASE.of('p')}`,
     [id, now],
   );
   return rows.map(toPurchase);

@@ -214,6 +214,23 @@ describe.each([USUAL, OTHERS])('values with %s', (words) => {
     expect(Object.keys(read)).toEqual(['__proto__', 'messenger_id']);
   });
 
+  it('of an answer of 5 MB are copied only where something below them changes (spec 09 W9)', () => {
+    const users = Array.from({ length: 5_000 }, (_value, index) => ({
+      id: index,
+      messenger_id: index % 2 === 0 ? index : undefined,
+      texts: ['x'.repeat(1_000)],
+      tariff: { id: 1 },
+    }));
+    const answer = JSON.parse(JSON.stringify({ items: users, filters: { status: ['active'] } }));
+    const renamed = out.value(answer) as typeof answer;
+    const text = JSON.stringify(answer);
+    expect(text.length).toBeGreaterThan(5_000_000);
+    expect(JSON.stringify(renamed)).toBe(text.replaceAll('"messenger_id"', `"${telegram}_id"`));
+    expect(renamed.filters).toBe(answer.filters);
+    expect(renamed.items[1]).toBe(answer.items[1]);
+    expect(renamed.items[0].texts).toBe(answer.items[0].texts);
+  });
+
   it('may be nested deeper than the stack (spec 09 W9)', () => {
     const deep = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`);
     expect(back.value(deep)).toBe(deep);

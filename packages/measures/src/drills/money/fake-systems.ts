@@ -4,7 +4,7 @@ import type { SandboxSecrets } from '../../../../../src/composition/sandbox-stor
 import { SANDBOX_BOT_USERNAME } from '../../../../../src/composition/sandbox-store.ts';
 import type { Database } from '../../../../../src/core/db/database.ts';
 import { SANDBOX_INN } from '../../../../../src/integrations/receipts/nalogo/nalogo-port.ts';
-import type { SandboxStore } from '../../../../sandbox/src/host-ports.ts';
+import { memoryStore } from '../../../../sandbox/src/host-ports.ts';
 import { startMailSandbox } from '../../../../sandbox/src/mail/mail-sandbox.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../../../../sandbox/src/messenger/messenger-sandbox.ts';
 import { type ReceiptSandbox, startReceiptSandbox } from '../../../../sandbox/src/nalogo/receipt-sandbox.ts';
@@ -55,8 +55,7 @@ const IS_STARS_REFUND = /\/refundStarPayment$/;
 const IS_RECEIPT = /\/(income|cancel)$/;
 
 export async function startFakeSystems({ database, secrets, now, targets, random }: FakeOptions): Promise<FakeSystems> {
-  const values = new Map<string, unknown>();
-  const store: SandboxStore = { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
+  const store = memoryStore();
   // Generators of their own, so that the number of retries does not change what users choose.
   const seeded = () => createRandom(random.between(0, 2 ** 31 - 1));
   const troubles = createTroubles();

@@ -1,7 +1,7 @@
 /** All that moves money, at every provider at once, on two instances that are killed again and again. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { HOUR_MS, SECOND_MS } from '../../../../../src/core/clock.ts';
-import { findServer } from '../../bench/scratch-database.ts';
+import { findDrillServer } from '../../bench/scratch-database.ts';
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from '../answer-proof.ts';
 import { startKilling } from '../killing.ts';
 import type { DrillOptions } from '../options.ts';
@@ -59,11 +59,8 @@ export async function runMoneyDrill(
   progress: (text: string) => void,
   print: (text: string) => void = console.log,
 ): Promise<boolean> {
-  const serverUrl = await findServer(process.env);
-  if (serverUrl === null) {
-    print('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
-    return false;
-  }
+  const serverUrl = await findDrillServer(print);
+  if (serverUrl === null) return false;
   const random = createRandom(options.seed);
   progress('tables, fakes of all providers, two instances');
   const fixture = await openServiceFixture({ serverUrl, random: createRandom(options.seed + 1) });

@@ -158,7 +158,7 @@ export async function openServiceFixture({ serverUrl, random }: ServiceFixtureOp
 }
 
 /** A server process goes on briefly with the statement of a client that was killed. */
-async function untilQuiet(database: Database): Promise<void> {
+export async function untilQuiet(database: Database): Promise<void> {
   for (;;) {
     const [row] = await database.db.sql<{ busy: number }>(
       `SELECT count(*)::int AS busy FROM pg_stat_activity

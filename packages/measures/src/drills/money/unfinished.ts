@@ -6,7 +6,7 @@ import type { JobTypes } from '../../../../../src/core/jobs/job-sender.ts';
 import { allJobs } from '../../../../../src/jobs/all-jobs.ts';
 import type { ServiceFixture } from './service-fixture.ts';
 
-const SCHEDULED = allJobs()
+export const SCHEDULED = allJobs()
   .filter(({ every }) => every !== null)
   .map(({ name }) => name);
 
@@ -22,20 +22,17 @@ const WAITING: Readonly<Record<string, string>> = {
   receipts: `SELECT id || ' of payment ' || payment_id || ' (' || state || ')' AS detail FROM receipts
     WHERE state NOT IN ('created', 'cancelled')`,
   gifts: `SELECT id || ' (' || status || ')' AS detail FROM guest_purchases WHERE status = 'pending_activation' OR (status = 'paid' AND user_id IS NOT NULL)`,
+  webhooks: `SELECT id || ' of webhook ' || webhook_id AS detail FROM webhook_deliveries WHERE status = 'pending'`,
+  sends: `SELECT id || ' (' || state || ')' AS detail FROM mass_sends WHERE state NOT IN ('done', 'cancelled', 'failed')`,
   pushes: `SELECT id || ' (' || provision_state || ')' AS detail FROM subscriptions WHERE provision_state <> 'synced'`,
 };
 
 /** @returns texts by what they are, without empty lists */
 export async function readUnfinished(db: Db): Promise<Map<string, string[]>> {
+  const parts = Object.entries(WAITING).map(([name, query]) => `SELECT '${name}' AS name, detail FROM (${query}) AS waiting`);
+  const rows = await db.sql<{ name: string; detail: string }>(parts.join(' UNION ALL '), [SCHEDULED]);
   const found = new Map<string, string[]>();
-  for (const [name, query] of Object.entries(WAITING)) {
-    const rows = await db.sql<{ detail: string }>(query, query.includes('$1') ? [SCHEDULED] : []);
-    if (rows.length > 0)
-      found.set(
-        name,
-        rows.map(({ detail }) => detail),
-      );
-  }
+  for (const { name, detail } of rows) found.set(name, [...(found.get(name) ?? []), detail]);
   return found;
 }
 
@@ -99,7 +96,7 @@ async function untilFinished(
 }
 
 /** No job runs, and none is due. */
-async function isIdle(db: Db): Promise<boolean> {
+export async function isIdle(db: Db): Promise<boolean> {
   const rows = await db.sql(
     "SELECT 1 AS busy FROM jobs.job WHERE state = 'active' OR (state IN ('created', 'retry') AND start_after <= now()) LIMIT 1",
   );
