@@ -3,8 +3,15 @@ export type Actor =
   | { readonly kind: 'system'; readonly name: string }
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'token'; readonly tokenId: number; readonly name: string; readonly limits?: TokenLimits }
-  | { readonly kind: 'user'; readonly userId: number }
+  | { readonly kind: 'user'; readonly userId: number; readonly session?: UserSession | null }
   | { readonly kind: 'admin'; readonly userId: number; readonly level: number; readonly isConfigAdmin: boolean };
+
+/** The session of an access token; absent for a user of the mini-app. */
+export interface UserSession {
+  readonly id: string;
+  /** When the user last proved in this session who he is; null when that is not known. */
+  readonly provedAt: Date | null;
+}
 
 /** What an API token may do; absent for one that may do everything for ever. */
 export interface TokenLimits {

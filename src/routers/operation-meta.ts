@@ -74,6 +74,11 @@ export interface OperationMeta {
   credential?: 'initData';
   /** Input keys whose values the audit log must not contain; it records that they were sent. */
   audit?: { hide: readonly string[] };
+  /**
+   * Cannot be undone, or gives a way to such things: where `FRESH_SIGN_IN_MINUTES` is set, an administrator must have proved that recently
+   * who he is. A customer's operation is not refused to customers.
+   */
+  needsFreshSignIn?: boolean;
   /** Of an API token's operation: the group of its scope where that is not its tag. */
   scopeGroup?: string;
   /** Of an API token's operation: the `action` under which the audit log records each call. */

@@ -38,6 +38,7 @@ import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
 import { brandingRouter } from './cabinet/branding.router.ts';
 import { cabinetContestsRouter } from './cabinet/contests.router.ts';
+import { freshSignInRouter } from './cabinet/fresh-sign-in.router.ts';
 import { giftRouter } from './cabinet/gift.router.ts';
 import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
@@ -147,6 +148,7 @@ export const appRouter = router({
     auth: cabinetAuthRouter,
     oauth: oauthRouter,
     accountLinking: accountLinkingRouter,
+    freshSignIn: freshSignInRouter,
     accountMerge: accountMergeRouter,
     balance: balanceRouter,
     promocode: promocodeRouter,

@@ -15,8 +15,10 @@ import {
   authenticationRequired,
   identifyAdmin,
   initDataRefused,
+  isAdmin,
 } from '../domain/identity/authenticate.ts';
 import { userNotActive, userNotFound } from '../domain/identity/errors.ts';
+import { freshSignInRequired, requireFreshSignIn } from '../domain/identity/sessions/fresh-sign-in.ts';
 import { channelSubscriptionRequired } from '../domain/safety/channel-gate.ts';
 import { maintenance } from '../domain/safety/maintenance.ts';
 import { blacklisted } from '../domain/safety/published-lists.ts';
@@ -204,9 +206,10 @@ export const auditedWebProcedure = <P extends AuditAction>(permission: ChangeAct
 
 /** A signed-in user behind the cabinet gate. */
 export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT', guardRefuses: USER_REFUSALS }).use(async (call) => {
-  const { ctx, next } = call;
+  const { ctx, next, meta } = call;
   const actor: UserActor = await repeatWhenLost(ctx.app, () => authenticateUser(ctx.app, ctx.credentials));
   ctx.seen.actor = actorKey(actor);
+  if (meta?.needsFreshSignIn && (await isAdmin(ctx.app, actor))) await requireFreshSignIn(ctx.app, actor);
   return readAgainWhenLost(call, { ...ctx, actor }, (admitted) => next({ ctx: admitted }));
 });
 
@@ -218,18 +221,33 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT', guardR
 export const adminProcedure = <P extends AuditAction>(permission: P, area: OperationArea = 'admin') =>
   base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission], guardRefuses: ADMIN_REFUSALS }).use(async (call) => {
     const { ctx, next, type, meta, getRawInput } = call;
-    const user = await repeatWhenLost(ctx.app, () => identifyAdmin(ctx.app, ctx.credentials));
+    const { user, actor: signedIn } = await repeatWhenLost(ctx.app, () => identifyAdmin(ctx.app, ctx.credentials));
     ctx.seen.actor = `admin:${user.id}`;
     const audited = { kind: 'admin', userId: user.id } as const;
     const trail = new AuditTrail({ ctx, actor: audited, permission, isChange: type === 'mutation', meta, getRawInput });
-    const actor: AdminActor = await trail.admit(() =>
-      repeatWhenLost(ctx.app, () => authorizeAdmin(ctx.app, user, permission, ctx.ip)),
-    );
+    const actor: AdminActor = await trail.admit(async () => {
+      const admin = await repeatWhenLost(ctx.app, () => authorizeAdmin(ctx.app, user, permission, ctx.ip));
+      if (meta?.needsFreshSignIn) await requireFreshSignIn(ctx.app, signedIn);
+      return admin;
+    });
     const admitted = { ...ctx, app: { ...ctx.app, audit: trail }, actor };
     const result = await readAgainWhenLost(call, admitted, (context) => next({ ctx: context }));
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
     return result;
   }) as unknown as AdminProcedure<Admitted<AdminActor>, P>;
+
+const FRESH_ADMIN_REFUSALS = [...ADMIN_REFUSALS, freshSignInRequired];
+const FRESH_USER_REFUSALS = [...USER_REFUSALS, freshSignInRequired];
+
+/** What an administrator cannot undo (spec 01 section 4.6): payouts, settings of money and providers, rights, deletion of accounts. */
+export const freshAdminProcedure = <P extends AuditAction>(permission: ChangeAction<P>) =>
+  adminProcedure<P>(permission).meta({ needsFreshSignIn: true, guardRefuses: FRESH_ADMIN_REFUSALS }) as AdminProcedure<
+    Admitted<AdminActor>,
+    P
+  >;
+
+/** Changes the ways to sign in: to an administrator's account, a stolen session must not add one of its thief. */
+export const freshCabinetProcedure = cabinetProcedure.meta({ needsFreshSignIn: true, guardRefuses: FRESH_USER_REFUSALS });
 
 /** A base procedure typed by its actor only, for groups that several areas share. */
 export type ProcedureFor<A extends Actor> = WritingProcedure<Admitted<A>>;

@@ -20,7 +20,22 @@ export interface ApiCallerOptions {
   facts: ProcedureFacts;
   fetch: typeof fetch;
   timeoutMs: number;
+  onFreshSignInRequired?: ProofPrompt;
 }
+
+/** What a user who is signed in shows to prove again who he is; exactly one of the two. */
+export type Proof = { password: string } | { init_data: string };
+
+/**
+ * Asks the user to prove again who he is, because an operation that cannot be undone needs a recent sign-in.
+ * @returns null when he does not want to: the operation is refused
+ */
+export type ProofPrompt = (request: {
+  /** How this user can prove it: `password`, `messenger`. Where it is empty, only another sign-in helps. */
+  methods: readonly string[];
+  /** Why the proof before was refused; null for the first. */
+  refused: CabinetError | null;
+}) => Promise<Proof | null>;
 
 export type CallKind = 'query' | 'mutation';
 
@@ -29,6 +44,7 @@ const MAX_BATCH = 20;
 const MAX_URL_LENGTH = 4_000;
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
+const PROVE = 'cabinet.freshSignIn.prove';
 
 /** Passed from the call to the links and back. */
 interface CallContext extends OperationContext {
@@ -47,6 +63,7 @@ export class ApiCaller {
   readonly #open: ReadonlySet<string>;
   readonly #signIn: ReadonlySet<string>;
   readonly #client: TRPCUntypedClient<AnyRouter>;
+  #proving: Promise<boolean> | null = null;
 
   constructor(options: ApiCallerOptions) {
     this.#options = options;
@@ -78,6 +95,7 @@ export class ApiCaller {
     const input = this.#signIn.has(path) ? { rotate_refresh_token: true, ...(given as object) } : given;
     const idempotencyKey = this.#idempotent.has(path) ? (options.idempotencyKey ?? randomId()) : null;
     let mayRefresh = !this.#open.has(path);
+    let mayProve = path !== PROVE;
     for (let attempt = 1; ; ) {
       const context: CallContext = { accessToken: null, idempotencyKey };
       try {
@@ -87,6 +105,11 @@ export class ApiCaller {
         if (error.status === 401 && mayRefresh && context.accessToken !== null) {
           mayRefresh = false;
           if ((await this.#options.session.refresh(context.accessToken)) === null) throw error;
+        } else if (error.code === 'fresh_sign_in_required' && mayProve) {
+          // With another token, which a call beside this one has got, it is sent again without a question.
+          if ((await this.#options.session.tokens())?.accessToken !== context.accessToken) continue;
+          mayProve = false;
+          if (!(await this.#proveAgain(error))) throw error;
         } else if (
           error.isTransient &&
           error.code !== 'timeout' &&
@@ -96,6 +119,29 @@ export class ApiCaller {
           await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()), options.signal);
           attempt += 1;
         } else throw error;
+      }
+    }
+  }
+
+  /** Calls that are refused at the same time share one question. @returns false when the user did not prove it */
+  #proveAgain(refusal: CabinetError): Promise<boolean> {
+    this.#proving ??= this.#askForProof(refusal).finally(() => {
+      this.#proving = null;
+    });
+    return this.#proving;
+  }
+
+  async #askForProof({ detail }: CabinetError): Promise<boolean> {
+    const methods = typeof detail === 'object' && 'methods' in detail ? (detail.methods as string[]) : [];
+    for (let refused: CabinetError | null = null; ; ) {
+      const proof = (await this.#options.onFreshSignInRequired?.({ methods, refused })) ?? null;
+      if (proof === null) return false;
+      try {
+        const { access_token } = (await this.call('mutation', PROVE, proof)) as { access_token: string };
+        return await this.#options.session.replaceAccessToken(access_token);
+      } catch (error) {
+        if (!(error instanceof CabinetError) || error.code !== 'proof_invalid') throw error;
+        refused = error;
       }
     }
   }

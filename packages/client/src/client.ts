@@ -2,6 +2,7 @@
 import type { ProcedureFacts } from './api-caller.ts';
 import { type CabinetClient, type CabinetClientOptions, createClient } from './create-client.ts';
 
+export type { Proof, ProofPrompt } from './api-caller.ts';
 export { CabinetError, type CabinetErrorFacts, type ErrorDetail, type FieldError } from './cabinet-error.ts';
 export { type CabinetClient, type CabinetClientOptions, createFeedClient, type FeedClientOptions } from './create-client.ts';
 export type { CabinetEvents, FeedEvents } from './event-types.ts';

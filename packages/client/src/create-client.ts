@@ -1,10 +1,10 @@
-import { ApiCaller, type ProcedureFacts } from './api-caller.ts';
+import { ApiCaller, type ProcedureFacts, type ProofPrompt } from './api-caller.ts';
 import { apiProxy } from './api-proxy.ts';
 import type { CabinetMessages, FeedMessages } from './live-events.ts';
 import { LiveFeed } from './live-feed.ts';
 import type { CabinetProcedures, PublicProcedures } from './procedures.ts';
 import type { SocketTiming, WebSocketConstructor } from './reconnecting-socket.ts';
-import { Session } from './session.ts';
+import { claimsOf, Session } from './session.ts';
 import { memoryTokenStore, type TokenStore } from './token-store.ts';
 
 export interface CabinetClientOptions {
@@ -14,6 +14,11 @@ export interface CabinetClientOptions {
   tokens?: TokenStore;
   /** The service no longer accepts the session: show the sign-in. Not called by `session.signOut()`. */
   onSignedOut?: () => void;
+  /**
+   * An operation that cannot be undone needs a recent sign-in: ask the user for his password. With the proof the operation is sent once more.
+   * Default: the call fails with the code `fresh_sign_in_required`.
+   */
+  onFreshSignInRequired?: ProofPrompt;
   /** Longest wait for one answer; default: 30 s. */
   timeoutMs?: number;
   /** Default: that of the runtime. */
@@ -44,7 +49,7 @@ export function createClient(options: CabinetClientOptions, facts: ProcedureFact
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   // The `fetch` of a browser throws when it is called as a method of anything but the global object.
   const fetchAnswer = options.fetch ?? ((...request: Parameters<typeof fetch>) => globalThis.fetch(...request));
-  const { onSignedOut } = options;
+  const { onFreshSignInRequired, onSignedOut } = options;
   const session = new Session({
     baseUrl,
     timeoutMs,
@@ -52,7 +57,14 @@ export function createClient(options: CabinetClientOptions, facts: ProcedureFact
     store: options.tokens ?? memoryTokenStore(),
     ...(onSignedOut ? { onSignedOut } : {}),
   });
-  const caller = new ApiCaller({ baseUrl, session, facts, fetch: fetchAnswer, timeoutMs });
+  const caller = new ApiCaller({
+    baseUrl,
+    session,
+    facts,
+    fetch: fetchAnswer,
+    timeoutMs,
+    ...(onFreshSignInRequired ? { onFreshSignInRequired } : {}),
+  });
   const live = liveOf(baseUrl, session, options);
   session.onChange(() => live.restart());
   return {
@@ -112,13 +124,7 @@ function globalWebSocket(): WebSocketConstructor {
   return (globalThis as unknown as { WebSocket: WebSocketConstructor }).WebSocket;
 }
 
-/** Reads `exp` of a JWT; a token that cannot be read is left to the service. */
 function isExpiring(accessToken: string): boolean {
-  try {
-    const text = atob((accessToken.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'));
-    const { exp } = JSON.parse(text) as { exp?: unknown };
-    return typeof exp === 'number' && exp * 1000 - Date.now() < EXPIRY_MARGIN_MS;
-  } catch {
-    return false;
-  }
+  const { exp } = claimsOf(accessToken);
+  return typeof exp === 'number' && exp * 1000 - Date.now() < EXPIRY_MARGIN_MS;
 }

@@ -41,6 +41,16 @@ export class Session {
     return this.#options.store.get();
   }
 
+  /** Stores another access token of the same session. @returns false when that session has ended, or another one has begun */
+  replaceAccessToken(accessToken: string): Promise<boolean> {
+    return this.#alone(async () => {
+      const tokens = await this.tokens();
+      if (tokens === null || claimsOf(tokens.accessToken).sid !== claimsOf(accessToken).sid) return false;
+      await this.#options.store.set({ ...tokens, accessToken });
+      return true;
+    });
+  }
+
   async isSignedIn(): Promise<boolean> {
     return (await this.tokens()) !== null;
   }
@@ -119,5 +129,17 @@ export class Session {
 
   #notifyListeners(): void {
     for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Claims of a JWT; none of a token that cannot be read, which is left to the service. */
+export function claimsOf(accessToken: string): Record<string, unknown> {
+  try {
+    return JSON.parse(atob((accessToken.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'))) as Record<
+      string,
+      unknown
+    >;
+  } catch {
+    return {};
   }
 }

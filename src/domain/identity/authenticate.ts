@@ -8,7 +8,7 @@ import { sessionEnded, tokenPayloadInvalid, unauthorized, userNotActive, userNot
 import type { InitDataFault } from './ports.ts';
 import { findSessionUser, findSessionUserByMessengerId, listOpenSessions, type OpenSession, touchActivity } from './repo.ts';
 import { INIT_DATA_MAX_AGE_SECONDS, MINIAPP_INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
-import { isFromEndedSession, userIdOf, verifyToken } from './sessions/sign-tokens.ts';
+import { isFromEndedSession, sessionOf, userIdOf, verifyToken } from './sessions/sign-tokens.ts';
 import type { SessionUser } from './types.ts';
 
 export const authenticationRequired = unauthorized('authentication_required', 'Authentication required');
@@ -44,7 +44,7 @@ export async function authenticateUser(
   if (isFromEndedSession(payload, user.sessionsEndedAt)) throw sessionEnded();
   checkSameMessengerAccount(app, user, credentials.initData);
   await passGates(app, user);
-  return { kind: 'user', userId };
+  return { kind: 'user', userId, session: sessionOf(payload) };
 }
 
 /** Rows 7 to 9 for a known, active user: blacklist, maintenance, required channels; then records the activity. */
@@ -124,18 +124,18 @@ export async function authenticateAdmin(
   permission: string,
   client: { ip: string | null; userAgent: string | null },
 ): Promise<AdminActor> {
-  return authorizeAdmin(app, await identifyAdmin(app, credentials), permission, client.ip);
+  return authorizeAdmin(app, (await identifyAdmin(app, credentials)).user, permission, client.ip);
 }
 
 /** The first step of that gate: the user, so that a refusal of the second step is recorded with a name. */
 export async function identifyAdmin(
   app: App,
   credentials: { bearer: string | null; initData: string | null },
-): Promise<SessionUser> {
-  const { userId } = await authenticateUser(app, credentials);
-  const user = await readSessionUser(app, userId);
+): Promise<{ user: SessionUser; actor: UserActor }> {
+  const actor = await authenticateUser(app, credentials);
+  const user = await readSessionUser(app, actor.userId);
   if (!user) throw userNotFound();
-  return user;
+  return { user, actor };
 }
 
 export const initDataRefused = refusal('unauthorized', 401, 'Init data is too old', (detail: string) => ({ detail }));

@@ -39,15 +39,18 @@ export interface ProvedMessengerUser {
 export async function signInWithInitData(app: App, request: InitDataSignIn): Promise<SignIn> {
   const identity = app.ports.messengerIdentity.verifyInitData(request.initData, INIT_DATA_MAX_AGE_SECONDS);
   if (!identity) throw initDataInvalid();
-  const { messengerId, languageCode, ...names } = identity;
+  const { messengerId, languageCode, signedAt, ...names } = identity;
   if (messengerId === null) throw messengerIdMissing();
-  return signInAsMessengerUser(app, { messengerId, ...names, language: languageCode }, request);
+  const options = { referralCode: request.referralCode, provedAt: signedAt };
+  return signInAsMessengerUser(app, { messengerId, ...names, language: languageCode }, options);
 }
 
 export interface MessengerSignInOptions {
   referralCode: string | null;
   /** A missing last name clears ours: the widget always sends the whole name. Default: ours stays. */
   clearsLastName?: boolean;
+  /** When the messenger signed the data, which may be used for a day. Default: now. */
+  provedAt?: Date;
 }
 
 /**
@@ -60,7 +63,7 @@ export async function signInAsMessengerUser(
   options: MessengerSignInOptions,
 ): Promise<SignIn> {
   const { id, isNew } = await findOrCreate(app, proved, options);
-  return { ...(await openSession(app, id)), isNew };
+  return { ...(await openSession(app, id, options.provedAt === undefined ? {} : { provedAt: options.provedAt })), isNew };
 }
 
 /** The steps common to all messenger sign-ins: find, else assign the account of a purchase, else create; update a known profile. */
@@ -150,7 +153,11 @@ export async function signInWithWidget(app: App, data: WidgetData, referralCode:
     lastName: data.last_name ?? null,
     language: null,
   };
-  return signInAsMessengerUser(app, proved, { referralCode, clearsLastName: true });
+  return signInAsMessengerUser(app, proved, {
+    referralCode,
+    clearsLastName: true,
+    provedAt: new Date(data.auth_date * SECOND_MS),
+  });
 }
 
 /**

@@ -10,6 +10,7 @@ export interface MessengerIdentity {
   lastName: string | null;
   /** IETF tag, for example `ru` or `en-US`. */
   languageCode: string | null;
+  signedAt: Date;
 }
 
 /** Fields of the messenger's login widget; every field that is present, except `hash`, is signed. */

@@ -45,7 +45,7 @@ export async function mergeAccounts(app: App, request: MergeRequest): Promise<Si
   const merged = await findUserById(app, primaryId);
   if (!merged) throw mergedUserUnreadable();
   try {
-    return await openSession(app, primaryId, { deviceInfo: 'merge' });
+    return await openSession(app, primaryId, { deviceInfo: 'merge', provedAt: null });
   } catch (error) {
     rethrowUnavailable(error);
     app.log.error({ err: error, userId: primaryId }, 'accounts were merged, but no session could be opened');

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, SECOND_MS } from '../../core/clock.ts';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
 import type { InitDataReading, MessengerIdentity, MessengerIdentityPort } from '../../domain/identity/ports.ts';
@@ -67,10 +67,11 @@ function readInitData(initData: string, token: string | null, maxAgeSeconds: num
   // Without `user` the pairs themselves are the data.
   const user: unknown = json === undefined ? Object.fromEntries(pairs) : parsed(json);
   if (typeof user !== 'object' || user === null) return { fault: 'user_unreadable' };
-  return { fault: null, identity: identityOf(user), hasUser: json !== undefined };
+  const signedAt = new Date(Number(authDate) * SECOND_MS);
+  return { fault: null, identity: { ...identityOf(user), signedAt }, hasUser: json !== undefined };
 }
 
-function identityOf(user: object): MessengerIdentity {
+function identityOf(user: object): Omit<MessengerIdentity, 'signedAt'> {
   const { id, username, first_name, last_name, language_code } = user as Record<string, unknown>;
   return {
     messengerId: wholeNumber(id),

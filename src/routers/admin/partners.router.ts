@@ -25,7 +25,7 @@ import {
 import { percentOfTotal } from '../../domain/referrals/stats/rules.ts';
 import { settingWrongType } from '../../domain/settings/rules.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminApproveRequest,
@@ -74,7 +74,7 @@ export const adminPartnersRouter = router({
     .output(toWire(PartnerSettingsResponse))
     .query(({ ctx }) => readPartnerSettings(ctx.app)),
 
-  updateSettings: adminProcedure('partners:settings')
+  updateSettings: freshAdminProcedure('partners:settings')
     .meta({
       openapi: {
         method: 'PATCH',

@@ -8,7 +8,7 @@ import {
   reorderMethods,
 } from '../../domain/payments/manage-methods.ts';
 import { SuccessResponse, Timestamp } from '../shared.schemas.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
 /** Contract group `Cabinet Admin Payment Methods`. */
@@ -185,7 +185,7 @@ export const adminPaymentMethodsRouter = router({
     .output(toWire(PaymentMethodConfigResponse))
     .query(({ ctx, input }) => readMethodConfig(ctx.app, ctx.actor, input.methodId)),
 
-  reorder: adminProcedure('payment_methods:edit')
+  reorder: freshAdminProcedure('payment_methods:edit')
     .meta({
       openapi: { method: 'PUT', path: `${base}/order`, tags, summary: 'Put payment methods in order' },
       description: 'Puts the methods in the given order. Unknown ids are ignored; methods that are not named keep their place.',
@@ -197,7 +197,7 @@ export const adminPaymentMethodsRouter = router({
       return { success: true as const };
     }),
 
-  update: adminProcedure('payment_methods:edit')
+  update: freshAdminProcedure('payment_methods:edit')
     .meta({
       openapi: { method: 'PUT', path: one, tags, summary: 'Change a payment method' },
       description:

@@ -10,7 +10,7 @@ import {
   updatePolicy,
 } from '../../domain/access/policies.ts';
 import { FreeForm, Timestamp } from '../shared.schemas.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
 /** Contract group `Admin RBAC Policies`. */
@@ -113,7 +113,7 @@ export const adminPoliciesRouter = router({
     .output(toWire(PolicyResponse.array()))
     .query(({ ctx, input }) => listPolicies(ctx.app, { ...input, roleId: input.roleId ?? null })),
 
-  create: adminProcedure('roles:create')
+  create: freshAdminProcedure('roles:create')
     .meta({
       openapi: { method: 'POST', path: PATH, tags, summary: 'Create an access policy' },
       description:
@@ -124,7 +124,7 @@ export const adminPoliciesRouter = router({
     .output(toWire(PolicyResponse))
     .mutation(({ ctx, input }) => createPolicy(ctx.app, ctx.actor, input)),
 
-  update: adminProcedure('roles:edit')
+  update: freshAdminProcedure('roles:edit')
     .meta({
       openapi: { method: 'PUT', path: `${PATH}/{policy_id}`, tags, summary: 'Change an access policy' },
       description: 'Changes a policy; absent or null fields are not changed. The change applies immediately.',
@@ -134,7 +134,7 @@ export const adminPoliciesRouter = router({
     .output(toWire(PolicyResponse))
     .mutation(({ ctx, input: { policyId, ...change } }) => updatePolicy(ctx.app, ctx.actor, policyId, change)),
 
-  delete: adminProcedure('roles:delete')
+  delete: freshAdminProcedure('roles:delete')
     .meta({
       openapi: { method: 'DELETE', path: `${PATH}/{policy_id}`, tags, summary: 'Delete an access policy' },
       description: 'Deletes a policy; actions that it denied are allowed immediately.',

@@ -26,7 +26,7 @@ import {
 } from '../../domain/access/roles.ts';
 import type { Assignment } from '../../domain/access/types.ts';
 import { Timestamp, TimestampInput, utcDate } from '../shared.schemas.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
 /** Contract group `Admin RBAC`. */
@@ -201,7 +201,7 @@ export const adminRbacRouter = router({
     .output(toWire(RoleResponse.array()))
     .query(({ ctx, input }) => listRoles(ctx.app, input)),
 
-  createRole: adminProcedure('roles:create')
+  createRole: freshAdminProcedure('roles:create')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/rbac/roles', tags, summary: 'Create a role' },
       description: 'Creates a role below the level of the administrator, with permissions that the administrator has.',
@@ -211,7 +211,7 @@ export const adminRbacRouter = router({
     .output(toWire(RoleResponse))
     .mutation(({ ctx, input }) => createRole(ctx.app, ctx.actor, input)),
 
-  updateRole: adminProcedure('roles:edit')
+  updateRole: freshAdminProcedure('roles:edit')
     .meta({
       openapi: { method: 'PUT', path: '/cabinet/admin/rbac/roles/{role_id}', tags, summary: 'Change a role' },
       description:
@@ -231,7 +231,7 @@ export const adminRbacRouter = router({
     .output(toWire(RoleResponse))
     .mutation(({ ctx, input: { roleId, ...change } }) => updateRole(ctx.app, ctx.actor, roleId, change)),
 
-  deleteRole: adminProcedure('roles:delete')
+  deleteRole: freshAdminProcedure('roles:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/rbac/roles/{role_id}', tags, summary: 'Delete a role' },
       description:
@@ -245,7 +245,7 @@ export const adminRbacRouter = router({
       return { message: 'Role deleted', roleId: input.roleId };
     }),
 
-  assign: adminProcedure('roles:assign')
+  assign: freshAdminProcedure('roles:assign')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/rbac/assignments', tags, summary: 'Assign a role to a user' },
       description:
@@ -259,7 +259,7 @@ export const adminRbacRouter = router({
       return toAssignment(await assignRole(ctx.app, ctx.actor, { ...input, expiresAt }));
     }),
 
-  revoke: adminProcedure('roles:assign')
+  revoke: freshAdminProcedure('roles:assign')
     .meta({
       openapi: {
         method: 'DELETE',

@@ -12,7 +12,7 @@ import {
   settingValueRequired,
   settingWrongType,
 } from '../../domain/settings/rules.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { SettingListQuery, SettingPath } from '../web/settings.schemas.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { editorOf } from './setting-editor.ts';
@@ -108,7 +108,7 @@ export const adminSettingsRouter = router({
     .output(toWire(CabinetAdminSettingsSettingDefinition))
     .query(({ ctx, input }) => getSetting(ctx.app, input.key)),
 
-  update: adminProcedure('settings:edit')
+  update: freshAdminProcedure('settings:edit')
     .meta({
       openapi: { method: 'PUT', path: '/cabinet/admin/settings/{key}', tags, summary: 'Change a setting' },
       description:
@@ -132,7 +132,7 @@ export const adminSettingsRouter = router({
     .output(toWire(CabinetAdminSettingsSettingDefinition))
     .mutation(({ ctx, input }) => putSetting(ctx.app, editorOf(ctx.actor), input.key, input.value)),
 
-  reset: adminProcedure('settings:edit')
+  reset: freshAdminProcedure('settings:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/settings/{key}', tags, summary: 'Reset a setting to its default' },
       description:

@@ -16,7 +16,7 @@ import {
   updateSquad,
 } from '../../domain/provisioning/squads/squads.ts';
 import { FreeForm } from '../shared.schemas.ts';
-import { adminProcedure, readerFor, router } from '../trpc.ts';
+import { adminProcedure, freshAdminProcedure, readerFor, router } from '../trpc.ts';
 import { listOf, toInbound, toNode, toSquad, vpnpanelReadProcedures } from '../vpnpanel-wire.ts';
 import {
   NodePath,
@@ -339,7 +339,7 @@ export const adminVpnpanelRouter = router({
       return { success: true, message: 'Squad updated', data: { uuid: squadUuid } };
     }),
 
-  deleteSquad: changing
+  deleteSquad: freshAdminProcedure('vpnpanel:manage')
     .meta({
       openapi: {
         method: 'DELETE',

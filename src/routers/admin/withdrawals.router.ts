@@ -17,7 +17,7 @@ import {
   withdrawalUserMissing,
 } from '../../domain/referrals/withdrawals/errors.ts';
 import { FreeForm, SuccessResponse, Timestamp } from '../shared.schemas.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
 /** Contract group `Cabinet Admin Withdrawals`. */
@@ -124,7 +124,7 @@ export const adminWithdrawalsRouter = router({
     .output(toWire(AdminWithdrawalDetailResponse))
     .query(async ({ ctx, input }) => inRubles(await readWithdrawal(ctx.app, ctx.actor, input.withdrawalId))),
 
-  approve: adminProcedure('withdrawals:approve')
+  approve: freshAdminProcedure('withdrawals:approve')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/approve`, tags, summary: 'Approve a pending request' },
       description:
@@ -158,7 +158,7 @@ export const adminWithdrawalsRouter = router({
       rejectWithdrawal(ctx.app, ctx.actor, { id, comment }, ctx.idempotencyKey),
     ),
 
-  complete: adminProcedure('withdrawals:approve')
+  complete: freshAdminProcedure('withdrawals:approve')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/complete`, tags, summary: 'Record that a request was paid out' },
       description:

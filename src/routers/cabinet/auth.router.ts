@@ -32,7 +32,7 @@ import {
   refreshTokenRevoked,
 } from '../../domain/identity/sessions/sessions.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
-import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
+import { cabinetProcedure, freshCabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';
 import { deepLinkRouter, linkTokenSignIn, messengerSignIn } from './auth-messenger.router.ts';
@@ -51,7 +51,7 @@ const get = <P extends string>(path: P, summary: string, description: string) =>
 });
 
 const emailChangeRouter = router({
-  request: cabinetProcedure
+  request: freshCabinetProcedure
     .meta({
       ...post(
         'email/change',
@@ -107,7 +107,7 @@ const emailChangeRouter = router({
 });
 
 const emailRouter = router({
-  register: cabinetProcedure
+  register: freshCabinetProcedure
     .meta({
       ...post(
         'email/register',

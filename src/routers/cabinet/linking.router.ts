@@ -17,7 +17,7 @@ import {
 } from '../../domain/identity/linking.ts';
 import { providerUnavailable } from '../../domain/identity/oauth/sign-in-with-provider.ts';
 import { INIT_DATA_EXAMPLE } from '../shared.schemas.ts';
-import { cabinetProcedure, router } from '../trpc.ts';
+import { cabinetProcedure, freshCabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { limitByAddress, limitedProcedure } from './limited-procedure.ts';
 import { OAuthProviderName, OAuthProviderPath, ProviderCallback } from './oauth.schemas.ts';
@@ -145,7 +145,7 @@ function proofOf(body: z.infer<typeof LinkMessengerRequest>): MessengerProof {
 }
 
 const linkRouter = router({
-  init: cabinetProcedure
+  init: freshCabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/account/link/{provider}/init', tags, summary: 'Begin to link a provider' },
       description: 'Begins to link a provider to the own account: returns the address to send the browser to.',
@@ -156,7 +156,7 @@ const linkRouter = router({
     .output(toWire(LinkInitResponse))
     .query(({ ctx, input }) => startLinking(ctx.app, ctx.actor, input.provider)),
 
-  callback: cabinetProcedure
+  callback: freshCabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/{provider}/callback', tags, summary: 'Link a provider' },
       description:
@@ -169,7 +169,7 @@ const linkRouter = router({
       linkAnswer(await completeLinking(ctx.app, ctx.actor, provider, { code, state, deviceId })),
     ),
 
-  messenger: cabinetProcedure
+  messenger: freshCabinetProcedure
     .use(async ({ ctx, next }) => {
       await limitByAddress(ctx, 'account/link/messenger', 10);
       return next();
@@ -226,7 +226,7 @@ export const accountLinkingRouter = router({
 
   link: linkRouter,
 
-  unlink: cabinetProcedure
+  unlink: freshCabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/unlink/{provider}', tags, summary: 'Unlink a provider' },
       description: 'Unlinks a provider from the own account. The last way to sign in cannot be unlinked.',

@@ -106,11 +106,12 @@ function cacheControl({ isPrivate, expiresAt }: { isPrivate: boolean; expiresAt:
 async function readerOf({ app, credentials, ip }: Context): Promise<Reader> {
   const nobody = { userId: null, isAdministrator: false };
   if (credentials.bearer === null) return nobody;
-  const user = await identifyAdmin(app, credentials).catch((error: unknown) => {
+  const found = await identifyAdmin(app, credentials).catch((error: unknown) => {
     rethrowUnavailable(error);
     return null;
   });
-  if (!user) return nobody;
+  if (!found) return nobody;
+  const { user } = found;
   const isAdministrator = await authorizeAdmin(app, user, 'tickets:read', ip).then(
     () => true,
     (error: unknown) => {

@@ -30,6 +30,8 @@ export interface TrialApi {
   profile: {
     name: { query(input: { id: number }, options?: { signal?: AbortSignal }): Promise<{ id: number; bearer: string }> };
     rename: { mutate(input: { name: string; tags?: string[] }): Promise<unknown> };
+    /** Needs a recent proof. */
+    remove: { mutate(input: { id: number }): Promise<{ id: number }> };
     slow: { query(input?: undefined, options?: { signal?: AbortSignal }): Promise<unknown> };
   };
   money: {
@@ -49,6 +51,7 @@ export interface TrialApi {
 export async function startTrialService() {
   const seen: SeenRequest[] = [];
   const good = new Set(['access-1']);
+  const fresh = new Set<string>();
   const sockets: { path: string; credential: string; after: string | null; socket: WebSocket }[] = [];
   const knobs = {
     refreshAnswers: ['rotate'] as RefreshAnswer[],
@@ -94,7 +97,30 @@ export async function startTrialService() {
               throw new AppError('name_taken', 409, { code: 'name_taken', message: 'Taken', suggestion: 'taken2' });
             return { ok: true };
           }),
+        remove: guarded
+          .input(z.object({ id: z.int() }))
+          .output(z.object({ id: z.number() }))
+          .mutation(({ ctx, input }) => {
+            if (fresh.has(ctx.credentials.bearer ?? '')) return input;
+            throw new AppError('fresh_sign_in_required', 403, {
+              code: 'fresh_sign_in_required',
+              message: 'Prove again who you are',
+              methods: ['password'],
+            });
+          }),
         slow: guarded.output(z.object({ ok: z.boolean() })).query(() => new Promise<{ ok: boolean }>(() => undefined)),
+      }),
+      freshSignIn: router({
+        prove: guarded
+          .input(z.object({ password: z.string() }))
+          .output(z.object({ access_token: z.string() }))
+          .mutation(({ input }) => {
+            inputs.push(input);
+            if (input.password !== 'secret') throw new AppError('proof_invalid', 403, 'Invalid password');
+            good.add('access-fresh');
+            fresh.add('access-fresh');
+            return { access_token: 'access-fresh' };
+          }),
       }),
       money: router({
         spend: guarded

@@ -15,6 +15,8 @@ const OURS: ReadonlySet<string> = new Set([
   // Withdrawals: a hold of earnings, and a second approver above an amount; both off by default.
   'REFERRAL_EARNINGS_HOLD_DAYS',
   'REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS',
+  // What cannot be undone needs a recent sign-in; off by default.
+  'FRESH_SIGN_IN_MINUTES',
 ]);
 
 /** Intended differences from the contract: what the contract says instead. */
@@ -47,6 +49,7 @@ const SUPERADMINS_ONLY = [
   'CABINET_TRUSTED_PROXIES',
   'DATABASE_MODE',
   'DATABASE_URL',
+  'FRESH_SIGN_IN_MINUTES',
   'POSTGRES_DB',
   'POSTGRES_HOST',
   'POSTGRES_PASSWORD',

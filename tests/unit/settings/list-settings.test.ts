@@ -20,7 +20,7 @@ describe('lists of settings', () => {
   it('shows every setting but the excluded ones, categories by label, keys alphabetical inside', () => {
     const app = appWith();
     const all = listSettings(app);
-    expect(all).toHaveLength(546);
+    expect(all).toHaveLength(547);
     expect(all.map((view) => view.key)).not.toContain('BOT_TOKEN');
     const labels = all.map((view) => view.category.label.toLowerCase());
     expect(labels).toEqual([...labels].sort());

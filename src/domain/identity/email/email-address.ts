@@ -231,7 +231,7 @@ export async function verifyEmail(app: App, token: string): Promise<SignIn> {
     await requestPanelImport(t, spent);
     return spent;
   });
-  if (userId !== null) return openSession(app, userId);
+  if (userId !== null) return openSession(app, userId, { provedAt: null });
   const account = await findVerificationAccount(app.db, hash);
   if (!account) throw verificationTokenInvalid();
   if (!account.expiresAt || account.expiresAt < app.clock.now()) throw verificationTokenExpired();

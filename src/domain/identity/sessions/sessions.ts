@@ -25,6 +25,8 @@ export interface SessionOptions {
   deviceInfo?: string;
   /** The hash a password was checked against: a reset in between makes the sign-in fail. */
   passwordHash?: string;
+  /** When the user proved who he is; null where a link that was sent to him signs him in. Default: now. */
+  provedAt?: Date | null;
 }
 
 /**
@@ -41,22 +43,23 @@ export async function openSession(app: App, userId: number, options: SessionOpti
     tokenHash: secretHash(refreshToken),
     familyId: newFamilyId(app.random),
     deviceInfo: options.deviceInfo ?? null,
+    // The clock of who signed the proof may be ahead of ours.
+    provedAt: options.provedAt === null ? null : new Date(Math.min((options.provedAt ?? now).getTime(), now.getTime())),
     expiresAt,
     now,
     ...(options.passwordHash === undefined ? {} : { passwordHash: options.passwordHash }),
   });
   const user = admission ? await findById(app.db, userId) : null;
   if (!admission || !user) throw userNotActive();
-  return { ...(await tokenPair(app, user, refreshToken, admission)), user };
+  return { ...(await accessTokenFor(app, user, admission)), refreshToken, user };
 }
 
-/** An access token with the user's current roles, for a refresh token that is stored already. */
-async function tokenPair(
+/** An access token with the user's current roles. */
+async function accessTokenFor(
   app: App,
   user: { id: number; messengerId: number | null },
-  refreshToken: string,
-  { sessionsEndedAt, familyId }: Admission,
-): Promise<TokenPair> {
+  { sessionsEndedAt, familyId, provedAt }: Admission,
+): Promise<Omit<TokenPair, 'refreshToken'>> {
   const access = await readEffectiveAccess(app, user.id);
   const accessToken = await signAccessToken(app, {
     userId: user.id,
@@ -66,8 +69,22 @@ async function tokenPair(
     roleLevel: access.level,
     sessionsEndedAt,
     sessionId: familyId,
+    provedAt,
   });
-  return { accessToken, refreshToken, expiresIn: accessSeconds(app) };
+  return { accessToken, expiresIn: accessSeconds(app) };
+}
+
+/**
+ * Records that the user has proved again who he is. The session's refresh token stays.
+ * @returns an access token that says so; null when the session has ended, or the password is another one
+ */
+export async function recordProof(
+  app: App,
+  user: { id: number; messengerId: number | null },
+  proof: { sessionId: string; provedAt: Date; passwordHash: string | null },
+): Promise<Omit<TokenPair, 'refreshToken'> | null> {
+  const admission = await setProved(app.db, { userId: user.id, ...proof, now: app.clock.now() });
+  return admission && accessTokenFor(app, user, admission);
 }
 
 /** A random id in the form of a UUID (the column's type). */
@@ -112,12 +129,8 @@ export async function refreshSession(app: App, text: string): Promise<TokenPair>
   });
   if (!admission) throw await refusal(app, await findRefreshToken(app.db, hash), now);
   const user = await findSessionUser(app.db, userId);
-  return tokenPair(
-    app,
-    { id: userId, messengerId: user?.messengerId ?? null },
-    admission.rotates ? refreshToken : text,
-    admission,
-  );
+  const token = await accessTokenFor(app, { id: userId, messengerId: user?.messengerId ?? null }, admission);
+  return { ...token, refreshToken: admission.rotates ? refreshToken : text };
 }
 
 /** Makes the refresh token of a sign-in rotate, for a client that stores each new one. To be called before the token is answered. */
@@ -174,6 +187,7 @@ interface SessionInsert {
   tokenHash: string;
   familyId: string;
   deviceInfo: string | null;
+  provedAt: Date | null;
   expiresAt: Date;
   now: Date;
   /** The hash the password was checked against; the sign-in fails when it has changed since. */
@@ -185,6 +199,7 @@ interface Admission {
   /** When all sessions of the user were ended last; a later end makes what is issued now void. */
   sessionsEndedAt: Date | null;
   familyId: string;
+  provedAt: Date | null;
 }
 
 /**
@@ -197,9 +212,9 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
     `WITH account AS (
        UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
        WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id, sessions_ended_at)
-     INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
-     SELECT id, $2, $3::uuid, $4, $5::timestamptz, $6::timestamptz FROM account
-     RETURNING (SELECT sessions_ended_at FROM account), family_id`,
+     INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, proved_at, expires_at, created_at)
+     SELECT id, $2, $3::uuid, $4, $8::timestamptz, $5::timestamptz, $6::timestamptz FROM account
+     RETURNING (SELECT sessions_ended_at FROM account), family_id, proved_at`,
     [
       session.userId,
       session.tokenHash,
@@ -208,6 +223,7 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
       session.expiresAt,
       session.now,
       session.passwordHash ?? null,
+      session.provedAt,
     ],
   );
   return row ?? null;
@@ -238,12 +254,31 @@ async function applyRefreshToken(db: Db, use: TokenUse): Promise<(Admission & { 
          rotated_at = CASE WHEN rotates THEN coalesce(rotated_at, $5::timestamptz) ELSE rotated_at END
        WHERE token_hash = $2 AND user_id = (SELECT id FROM account) AND revoked_at IS NULL AND expires_at >= $5::timestamptz
          AND (rotated_at IS NULL OR rotated_at >= $6::timestamptz)
-       RETURNING user_id, family_id, device_info, rotates),
+       RETURNING user_id, family_id, device_info, rotates, proved_at),
      successor AS (
-       INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, rotates, expires_at, created_at)
-       SELECT user_id, $3, family_id, device_info, true, $4::timestamptz, $5::timestamptz FROM used WHERE rotates)
-     SELECT family_id, rotates, (SELECT sessions_ended_at FROM account) FROM used`,
+       INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, rotates, proved_at, expires_at, created_at)
+       SELECT user_id, $3, family_id, device_info, true, proved_at, $4::timestamptz, $5::timestamptz FROM used WHERE rotates)
+     SELECT family_id, rotates, proved_at, (SELECT sessions_ended_at FROM account) FROM used`,
     [use.userId, use.hash, use.newHash, use.expiresAt, use.now, use.graceSince],
+  );
+  return row ?? null;
+}
+
+/** Share-locks the user as `applyRefreshToken` does: an end of all sessions or another password that commits first refuses the proof. */
+async function setProved(
+  db: Db,
+  proof: { userId: number; sessionId: string; provedAt: Date; passwordHash: string | null; now: Date },
+): Promise<Admission | null> {
+  const [row] = await db.sql<Admission>(
+    `WITH account AS (
+       SELECT id, sessions_ended_at FROM users
+       WHERE id = $1::int AND status = 'active' AND ($4::text IS NULL OR password_hash = $4::text) FOR SHARE),
+     proved AS (
+       UPDATE cabinet_refresh_tokens SET proved_at = greatest(proved_at, $3::timestamptz)
+       WHERE user_id = (SELECT id FROM account) AND family_id = $2::uuid AND revoked_at IS NULL AND expires_at >= $5::timestamptz
+       RETURNING family_id, proved_at)
+     SELECT family_id, max(proved_at) AS proved_at, (SELECT sessions_ended_at FROM account) FROM proved GROUP BY family_id`,
+    [proof.userId, proof.sessionId, proof.provedAt, proof.passwordHash, proof.now],
   );
   return row ?? null;
 }

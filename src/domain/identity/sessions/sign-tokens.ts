@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import type { UserSession } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addDays, addMs } from '../../../core/clock.ts';
 import { urlSafeToken } from '../../../core/random.ts';
@@ -13,6 +14,8 @@ const MIN_SECRET_BYTES = 32;
 const SESSIONS_ENDED = 'sessions_ended';
 /** Claim: id of the session; absent in access tokens of an earlier release. */
 export const SESSION = 'sid';
+/** Claim of OpenID Connect: seconds since 1970 of the last proof of who the user is; absent where that is not known. */
+const PROVED = 'auth_time';
 
 /** One imported key per secret; a secret changes with a setting only, so there are very few. */
 const keys = new Map<string, KeyObject>();
@@ -36,6 +39,7 @@ export async function signAccessToken(app: App, claims: AccessClaims): Promise<s
     roles: claims.roles,
     ...(claims.messengerId === null ? {} : { messenger_id: claims.messengerId }),
     ...(claims.roleLevel > 0 ? { role_level: claims.roleLevel } : {}),
+    ...(claims.provedAt === null ? {} : { [PROVED]: Math.floor(claims.provedAt.getTime() / 1_000) }),
     ...(claims.sessionsEndedAt === null ? {} : { [SESSIONS_ENDED]: claims.sessionsEndedAt.getTime() }),
   };
   return sign(app, claims.userId, body, addMs(app.clock.now(), accessSeconds(app) * 1_000));
@@ -94,6 +98,13 @@ function remember(key: KeyObject, token: string, payload: JWTPayload): void {
 export function isFromEndedSession(payload: JWTPayload, sessionsEndedAt: Date | null): boolean {
   const known = payload[SESSIONS_ENDED];
   return sessionsEndedAt !== null && (typeof known === 'number' ? known : 0) < sessionsEndedAt.getTime();
+}
+
+/** The session that an access token names; null for one of an earlier release. */
+export function sessionOf(payload: JWTPayload): UserSession | null {
+  const { [SESSION]: id, [PROVED]: provedAt } = payload;
+  if (typeof id !== 'string') return null;
+  return { id, provedAt: typeof provedAt === 'number' ? new Date(provedAt * 1_000) : null };
 }
 
 /** User id in `sub`; null when it is not an id. */

@@ -17,6 +17,8 @@ export interface AccessClaims {
   sessionsEndedAt: Date | null;
   /** The session, as long as which a socket lives (spec 10 U3). */
   sessionId: string;
+  /** When the user last proved in this session who he is; null when that is not known. */
+  provedAt: Date | null;
 }
 
 export type TokenType = 'access' | 'refresh' | 'auto_login';

@@ -13,6 +13,7 @@ export const accessSettings = {
   CABINET_JWT_SECRET: { type: 'str', optional: true, default: null, category: 'CABINET', secret: true, guard: 'superadmin' },
   CABINET_ACCESS_TOKEN_EXPIRE_MINUTES: { type: 'int', default: 15, category: 'CABINET', min: 1 },
   CABINET_REFRESH_TOKEN_EXPIRE_DAYS: { type: 'int', default: 7, category: 'CABINET', min: 1, max: 36500 },
+  FRESH_SIGN_IN_MINUTES: { type: 'int', default: 0, category: 'CABINET', min: 0, max: 1440, guard: 'superadmin' },
   CABINET_ALLOWED_ORIGINS: { type: 'str', default: '', category: 'CABINET' },
   CABINET_EMAIL_VERIFICATION_ENABLED: { type: 'bool', default: true, category: 'CABINET' },
   CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS: { type: 'int', default: 24, category: 'CABINET', min: 1 },

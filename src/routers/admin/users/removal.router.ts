@@ -10,7 +10,7 @@ import {
   resetSubscription,
   resetTrial,
 } from '../../../domain/users/removal.ts';
-import { adminProcedure, router } from '../../trpc.ts';
+import { adminProcedure, freshAdminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire, withBody } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
@@ -114,7 +114,7 @@ const DisableUserResponse = z
 const tags: [string] = ['Cabinet Admin Users'];
 
 export const userRemovalRouter = router({
-  delete: adminProcedure('users:delete')
+  delete: freshAdminProcedure('users:delete')
     .meta({
       openapi: {
         method: 'DELETE',
@@ -135,7 +135,7 @@ export const userRemovalRouter = router({
       return { success: true, message: softDelete ? 'User marked as deleted' : 'User deleted permanently' };
     }),
 
-  deleteFully: adminProcedure('users:delete')
+  deleteFully: freshAdminProcedure('users:delete')
     .meta({
       openapi: {
         method: 'DELETE',

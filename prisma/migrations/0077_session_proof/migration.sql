@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "cabinet_refresh_tokens" ADD COLUMN     "proved_at" TIMESTAMPTZ(3);

@@ -1,0 +1,115 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
+import { refusal } from '../../../core/errors.ts';
+import { passwordsOverloaded, verifyPassword } from '../../../core/password-hasher.ts';
+import { clearLimit, limitOrRefuse, tooManyRequests } from '../../../core/rate-limit.ts';
+import { findPasswordHash } from '../email/repo.ts';
+import { sessionEnded } from '../errors.ts';
+import { requireUser } from '../find-user.ts';
+import { recordProof } from './sessions.ts';
+import type { TokenPair } from './types.ts';
+
+/** How a user can prove again who he is without another sign-in. */
+export type ProofMethod = 'password' | 'messenger';
+
+/** What the user shows; exactly one of the two. */
+export interface Proof {
+  password?: string | null | undefined;
+  initData?: string | null | undefined;
+}
+
+export const freshSignInRequired = refusal(
+  'fresh_sign_in_required',
+  403,
+  'Prove again who you are: the last sign-in was too long ago',
+  (methods: readonly ProofMethod[]) => ({
+    detail: {
+      code: 'fresh_sign_in_required',
+      message: 'Prove again who you are: the last sign-in was too long ago',
+      methods,
+    },
+  }),
+);
+
+// Not 401, at which clients refresh their tokens and send the same once more.
+const proofInvalid = refusal('proof_invalid', 403, 'Invalid password or Messenger authentication data');
+
+export const PROOF_REFUSES = [proofInvalid, sessionEnded, passwordsOverloaded, tooManyRequests];
+
+const ATTEMPTS = 10;
+const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
+
+/** How old the last proof may be in milliseconds; null while `FRESH_SIGN_IN_MINUTES` is 0 and any is enough. */
+function greatestAgeMs(app: App): number | null {
+  const minutes = app.settings.get('FRESH_SIGN_IN_MINUTES');
+  return minutes === 0 ? null : minutes * MINUTE_MS;
+}
+
+/** Until when the session counts as fresh; null when it does not. */
+function freshUntil(app: App, actor: UserActor): Date | null {
+  const ageMs = greatestAgeMs(app);
+  const provedAt = actor.session?.provedAt;
+  if (ageMs === null || !provedAt) return null;
+  const until = addMs(provedAt, ageMs);
+  return until > app.clock.now() ? until : null;
+}
+
+/**
+ * Refuses what cannot be undone to a session whose user has not proved recently who he is (spec 01 section 4.6).
+ * @throws AppError 403 {code: 'fresh_sign_in_required', methods}
+ */
+export async function requireFreshSignIn(app: App, actor: UserActor): Promise<void> {
+  if (greatestAgeMs(app) === null || freshUntil(app, actor) !== null) return;
+  throw freshSignInRequired(await proofMethods(app, actor));
+}
+
+/** What the session is asked for, and whether it counts as fresh now. */
+export async function readFreshSignIn(app: App, actor: UserActor) {
+  return {
+    isRequired: greatestAgeMs(app) !== null,
+    freshUntil: freshUntil(app, actor),
+    methods: await proofMethods(app, actor),
+  };
+}
+
+async function proofMethods(app: App, actor: UserActor): Promise<ProofMethod[]> {
+  const user = await requireUser(app, actor.userId);
+  return [...(user.hasPassword ? (['password'] as const) : []), ...(user.messengerId === null ? [] : (['messenger'] as const))];
+}
+
+/**
+ * Makes the session fresh by the password, or by launch data that the messenger has signed within the allowed age. The refresh token stays.
+ * @throws AppError 401 | 429 after 10 attempts of an account in 15 minutes
+ */
+export async function proveAgain(app: App, actor: UserActor, proof: Proof): Promise<Omit<TokenPair, 'refreshToken'>> {
+  if (!actor.session) throw sessionEnded();
+  const limitKey = `proof:account:${actor.userId}`;
+  await limitOrRefuse(app, limitKey, ATTEMPTS, ATTEMPTS_WINDOW_SECONDS);
+  const user = await requireUser(app, actor.userId);
+  const proved =
+    proof.password == null
+      ? proveByMessenger(app, user.messengerId, proof.initData ?? '')
+      : await proveByPassword(app, user.id, proof.password);
+  const token = await recordProof(app, user, { sessionId: actor.session.id, ...proved });
+  if (!token) throw sessionEnded();
+  await clearLimit(app, limitKey);
+  return token;
+}
+
+async function proveByPassword(app: App, userId: number, password: string) {
+  const passwordHash = await findPasswordHash(app.db, userId);
+  if (!(await verifyPassword(password, passwordHash)) || passwordHash === null) throw proofInvalid();
+  return { provedAt: app.clock.now(), passwordHash };
+}
+
+/** Launch data of a page that has been open for hours proves nothing: a stolen page has it, too. */
+function proveByMessenger(app: App, messengerId: number | null, initData: string) {
+  const ageMs = greatestAgeMs(app) ?? DEFAULT_AGE_MS;
+  const identity = app.ports.messengerIdentity.verifyInitData(initData, ageMs / SECOND_MS);
+  if (!identity || identity.messengerId === null || identity.messengerId !== messengerId) throw proofInvalid();
+  const now = app.clock.now();
+  return { provedAt: identity.signedAt > now ? now : identity.signedAt, passwordHash: null };
+}
+
+const DEFAULT_AGE_MS = 10 * MINUTE_MS;
