@@ -45,6 +45,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   web_api_tokens: 'access',
 
   cabinet_refresh_tokens: 'identity',
+  recovery_codes: 'identity',
+  second_factors: 'identity',
   disposable_email_domains: 'identity',
   // An account (identity) and its administration (users) are two modules over one row.
   users: ['identity', 'users'],

@@ -10,7 +10,8 @@ import {
 } from '../domain/access/tokens.ts';
 import type { ApiToken } from '../domain/access/types.ts';
 import { createAdmin, needsPassword } from '../domain/identity/create-account.ts';
-import { findUserByEmail } from '../domain/identity/find-user.ts';
+import { findUserByEmail, findUserById } from '../domain/identity/find-user.ts';
+import { resetSecondFactor } from '../domain/identity/second-factor/own-factors.ts';
 import { askSecret } from './ask-secret.ts';
 import { alignColumns, type Command, type CommandCall, CommandError, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
@@ -202,6 +203,31 @@ export const createAdminCommand: Command = {
           ...(isGenerated ? { password } : {}),
         },
       };
+    });
+  },
+};
+
+export const resetSecondFactorCommand: Command = {
+  name: 'admin reset-second-factor',
+  parameters: 'USER',
+  summary: 'Remove every second factor of an account, whose owner has lost them.',
+  details: [
+    'USER is the id or the e-mail of the account, of an administrator or a customer. Make sure that it is its owner who asks.',
+    'His sessions end, he is notified, and the audit log has an entry. Where his role demands a second factor, he adds one at the next sign-in.',
+  ].join('\n'),
+  words: [1, 1],
+  runsInService: true,
+  run: (call) => {
+    const name = call.words[0]!;
+    return withApp(call, async (app) => {
+      const user = /^\d+$/.test(name) ? await findUserById(app, Number(name)) : await findUserByEmail(app, name);
+      if (!user) throw new CommandError(`There is no account ${name}.`);
+      const removed = await resetSecondFactor(app, OPERATOR.name, user.id);
+      const text =
+        removed === 0
+          ? `Account ${user.id} had no second factor; its sessions have ended.`
+          : `Account ${user.id}: ${removed} second factors and the recovery codes are removed, its sessions have ended.`;
+      return { text, data: { user_id: user.id, removed } };
     });
   },
 };

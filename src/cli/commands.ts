@@ -2,6 +2,7 @@ import {
   createAdminCommand,
   createTokenCommand,
   listTokensCommand,
+  resetSecondFactorCommand,
   revokeTokenCommand,
   rotateTokenCommand,
 } from './access-commands.ts';
@@ -39,6 +40,7 @@ import { reportCommand } from './report-command.ts';
 export const commands: readonly Command[] = [
   doctorCommand,
   createAdminCommand,
+  resetSecondFactorCommand,
   createTokenCommand,
   listTokensCommand,
   rotateTokenCommand,

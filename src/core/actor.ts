@@ -11,6 +11,8 @@ export interface UserSession {
   readonly id: string;
   /** When the user last proved in this session who he is; null when that is not known. */
   readonly provedAt: Date | null;
+  /** Whether a second factor was shown in this session. */
+  readonly hasSecondFactor: boolean;
 }
 
 /** What an API token may do; absent for one that may do everything for ever. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { App } from '../core/app.ts';
-import { isConfigAdmin, readActivePolicies, readEffectiveAccess } from '../domain/access/effective-access.ts';
+import { isConfigAdmin, lacksSecondFactor, readActivePolicies, readEffectiveAccess } from '../domain/access/effective-access.ts';
 import { denialReason } from '../domain/access/permissions.ts';
 import { readSessionUser, recheckSessions } from '../domain/identity/authenticate.ts';
 import { SESSION } from '../domain/identity/sessions/sign-tokens.ts';
@@ -14,11 +14,22 @@ export interface CabinetAccess {
 /**
  * What `/cabinet/ws` needs to know of a user (spec 05 section 12.2).
  * @param ip client address for policies, null = unknown
+ * @param session null = one of an earlier release
  */
-export async function readCabinetAccess(app: App, userId: number, ip: string | null): Promise<CabinetAccess> {
-  const user = await readSessionUser(app, userId);
-  if (user !== null && isConfigAdmin(app, user)) return { isAdmin: true, receivesStaffEvents: true };
-  const [access, policies] = await Promise.all([readEffectiveAccess(app, userId), readActivePolicies(app)]);
+export async function readCabinetAccess(
+  app: App,
+  userId: number,
+  ip: string | null,
+  session: { hasSecondFactor: boolean } | null = null,
+): Promise<CabinetAccess> {
+  const [user, access, policies] = await Promise.all([
+    readSessionUser(app, userId),
+    readEffectiveAccess(app, userId),
+    readActivePolicies(app),
+  ]);
+  const isListed = user !== null && isConfigAdmin(app, user);
+  if (lacksSecondFactor(app, access, session)) return { isAdmin: isListed || access.level > 0, receivesStaffEvents: false };
+  if (isListed) return { isAdmin: true, receivesStaffEvents: true };
   // Roles make an administrator too (spec 01 H26), as `me/is-admin` says.
   return {
     isAdmin: access.level > 0,
@@ -39,8 +50,8 @@ export async function recheckCabinetAccess(
     sessions.map(async (session, index) => {
       if (session.status === 'rejected') throw session.reason;
       const isListed = isConfigAdmin(app, session.value);
-      if (isListed || !session.value.hasRoles) return { isAdmin: isListed, receivesStaffEvents: isListed };
-      return readCabinetAccess(app, session.value.id, open[index]!.ip);
+      if (!session.value.hasRoles) return { isAdmin: isListed, receivesStaffEvents: isListed };
+      return readCabinetAccess(app, session.value.id, open[index]!.ip, session.value);
     }),
   );
 }

@@ -10,7 +10,7 @@ import type { JsonSchema, OpenApiDocument } from './openapi-document.ts';
 export interface RefusingRoute {
   method: string;
   path: string;
-  meta: Pick<OperationMeta, 'auth' | 'credential' | 'needsFreshSignIn' | 'refuses' | 'guardRefuses'>;
+  meta: Pick<OperationMeta, 'auth' | 'credential' | 'guardName' | 'refuses' | 'guardRefuses'>;
 }
 
 const HEADERS_TOO_LARGE = { description: 'The headers of the request have more than 16 KiB' };
@@ -60,9 +60,9 @@ function inOrder(declared: readonly DeclaredRefusal[] = []): DeclaredRefusal[] {
 }
 
 /** The guard of an operation: its part of the interface and its credential, of which signed launch data is one. */
-function guardOf(path: string, { auth = 'NONE', credential, needsFreshSignIn }: RefusingRoute['meta']): string {
+function guardOf(path: string, { auth = 'NONE', credential, guardName }: RefusingRoute['meta']): string {
   if (credential === 'initData') return 'miniapp_INIT_DATA';
-  return `${path.startsWith('/cabinet') ? 'cabinet' : 'web'}_${auth}${needsFreshSignIn ? '_FRESH' : ''}`;
+  return `${path.startsWith('/cabinet') ? 'cabinet' : 'web'}_${auth}${guardName ? `_${guardName}` : ''}`;
 }
 
 function responseOf(status: number, refusals: readonly DeclaredRefusal[], validation?: JsonSchema): JsonSchema {

@@ -60,6 +60,8 @@ export interface OperationMeta {
   refuses?: readonly DeclaredRefusal[];
   /** What its base procedure refuses before it; declared with the guard. */
   guardRefuses?: readonly DeclaredRefusal[];
+  /** Of a guard that refuses more than the others of its credential: its name in the document. */
+  guardName?: 'FRESH' | 'SIGN_IN';
   area?: OperationArea;
   auth?: OperationAuth;
   permissions?: readonly string[];

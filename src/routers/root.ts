@@ -52,6 +52,7 @@ import { cabinetPollsRouter } from './cabinet/polls.router.ts';
 import { cabinetPromoRouter } from './cabinet/promo.router.ts';
 import { promocodeRouter } from './cabinet/promocode.router.ts';
 import { referralRouter } from './cabinet/referral.router.ts';
+import { secondFactorRouter } from './cabinet/second-factor.router.ts';
 import { subscriptionRouter } from './cabinet/subscription.router.ts';
 import { subscriptionAddonsRouter } from './cabinet/subscription-addons.router.ts';
 import { subscriptionConnectionRouter } from './cabinet/subscription-connection.router.ts';
@@ -149,6 +150,7 @@ export const appRouter = router({
     oauth: oauthRouter,
     accountLinking: accountLinkingRouter,
     freshSignIn: freshSignInRouter,
+    secondFactor: secondFactorRouter,
     accountMerge: accountMergeRouter,
     balance: balanceRouter,
     promocode: promocodeRouter,

@@ -6,7 +6,7 @@ import { repeatWhenLost } from '../core/db/db-errors.ts';
 import { AppError, databaseUnavailable, type HttpError, isAppError, toHttp, ValidationError } from '../core/errors.ts';
 import { areaClosed, unsupportedMediaType } from '../core/http/request-refusals.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
-import { authorizeAdmin, permissionDenied } from '../domain/access/effective-access.ts';
+import { authorizeAdmin, permissionDenied, roleNeedsSecondFactor } from '../domain/access/effective-access.ts';
 import { addressNotAllowed, requireScope, scopeMissing } from '../domain/access/token-scopes.ts';
 import { apiKeyInvalid, apiKeyMissing, authenticateToken } from '../domain/access/tokens.ts';
 import {
@@ -17,7 +17,8 @@ import {
   initDataRefused,
   isAdmin,
 } from '../domain/identity/authenticate.ts';
-import { userNotActive, userNotFound } from '../domain/identity/errors.ts';
+import { sessionEnded, userNotActive, userNotFound } from '../domain/identity/errors.ts';
+import { secondFactorRequired } from '../domain/identity/second-factor/policy.ts';
 import { freshSignInRequired, requireFreshSignIn } from '../domain/identity/sessions/fresh-sign-in.ts';
 import { channelSubscriptionRequired } from '../domain/safety/channel-gate.ts';
 import { maintenance } from '../domain/safety/maintenance.ts';
@@ -146,9 +147,12 @@ const base = t.procedure.use(convertRefusals).use(closeDisabledAreas);
 
 /** The checks of a user behind the credential. */
 const USER_GATES = [blacklisted, channelSubscriptionRequired, userNotActive, maintenance];
-const SESSION_REFUSALS = [authenticationRequired, accessTokenInvalid];
+const SESSION_REFUSALS = [authenticationRequired, accessTokenInvalid, sessionEnded];
 const USER_REFUSALS = [...SESSION_REFUSALS, ...USER_GATES, areaClosed];
-const ADMIN_REFUSALS = [...SESSION_REFUSALS, permissionDenied, maintenance, unsupportedMediaType, databaseUnavailable];
+const ADMIN_REFUSALS = [
+  ...[...SESSION_REFUSALS, permissionDenied, roleNeedsSecondFactor],
+  ...[maintenance, unsupportedMediaType, databaseUnavailable],
+];
 const PUBLIC_REFUSALS = [areaClosed];
 const API_TOKEN_REFUSALS = [apiKeyMissing, apiKeyInvalid, addressNotAllowed, scopeMissing, areaClosed, databaseUnavailable];
 
@@ -158,6 +162,9 @@ const API_TOKEN_REFUSALS = [apiKeyMissing, apiKeyInvalid, addressNotAllowed, sco
  */
 export const publicProcedure = (area: OperationArea, isPartOfCabinet = area === 'cabinet') =>
   base.meta({ area, auth: 'NONE', guardRefuses: isPartOfCabinet ? PUBLIC_REFUSALS : [] });
+
+/** Of every operation that opens a session: a user with a second factor gets none by the first part alone (spec 01 section 4.7). */
+export const SIGN_IN_GUARD = { guardName: 'SIGN_IN', guardRefuses: [areaClosed, secondFactorRequired] } as const;
 
 /**
  * A user of the mini-app, authenticated by the messenger's signed data in the body. The data is part of the input, so the guard comes after it:
@@ -226,7 +233,8 @@ export const adminProcedure = <P extends AuditAction>(permission: P, area: Opera
     const audited = { kind: 'admin', userId: user.id } as const;
     const trail = new AuditTrail({ ctx, actor: audited, permission, isChange: type === 'mutation', meta, getRawInput });
     const actor: AdminActor = await trail.admit(async () => {
-      const admin = await repeatWhenLost(ctx.app, () => authorizeAdmin(ctx.app, user, permission, ctx.ip));
+      const client = { ip: ctx.ip, session: signedIn.session ?? null };
+      const admin = await repeatWhenLost(ctx.app, () => authorizeAdmin(ctx.app, user, permission, client));
       if (meta?.needsFreshSignIn) await requireFreshSignIn(ctx.app, signedIn);
       return admin;
     });
@@ -241,13 +249,18 @@ const FRESH_USER_REFUSALS = [...USER_REFUSALS, freshSignInRequired];
 
 /** What an administrator cannot undo (spec 01 section 4.6): payouts, settings of money and providers, rights, deletion of accounts. */
 export const freshAdminProcedure = <P extends AuditAction>(permission: ChangeAction<P>) =>
-  adminProcedure<P>(permission).meta({ needsFreshSignIn: true, guardRefuses: FRESH_ADMIN_REFUSALS }) as AdminProcedure<
-    Admitted<AdminActor>,
-    P
-  >;
+  adminProcedure<P>(permission).meta({
+    needsFreshSignIn: true,
+    guardName: 'FRESH',
+    guardRefuses: FRESH_ADMIN_REFUSALS,
+  }) as AdminProcedure<Admitted<AdminActor>, P>;
 
 /** Changes the ways to sign in: to an administrator's account, a stolen session must not add one of its thief. */
-export const freshCabinetProcedure = cabinetProcedure.meta({ needsFreshSignIn: true, guardRefuses: FRESH_USER_REFUSALS });
+export const freshCabinetProcedure = cabinetProcedure.meta({
+  needsFreshSignIn: true,
+  guardName: 'FRESH',
+  guardRefuses: FRESH_USER_REFUSALS,
+});
 
 /** A base procedure typed by its actor only, for groups that several areas share. */
 export type ProcedureFor<A extends Actor> = WritingProcedure<Admitted<A>>;

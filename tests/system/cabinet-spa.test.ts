@@ -1,11 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, extname, join, normalize } from 'node:path';
-import { createInterface } from 'node:readline';
+import { basename, join } from 'node:path';
+import * as OTPAuth from 'otpauth';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -18,7 +15,7 @@ import {
 } from '../../scripts/pack-client.ts';
 import { type Chromium, findChromium, startChromium } from '../support/chromium.ts';
 import { aPng } from '../support/image-samples.ts';
-import { fillMigratedFolder } from '../support/migrated-folder.ts';
+import { run, servePage, startService, stopService } from '../support/page-and-service.ts';
 
 /**
  * The proof of the client package: its tarball alone, installed beside the example cabinet, is type-checked, bundled and driven in
@@ -27,7 +24,6 @@ import { fillMigratedFolder } from '../support/migrated-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const INSTALLED_PACKAGES = ['react', 'react-dom', 'scheduler', 'csstype', 'vite', '@types/react', '@types/react-dom'];
-const TYPES: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' };
 const EMAIL = 'vera@shop.example';
 const PASSWORD = 'correct horse 7';
 /** Ten times what the client's declarations need; the types of the router itself need more, and an editor would wait for them. */
@@ -37,74 +33,6 @@ let folder: string;
 let packed: PackedClient;
 let site: Awaited<ReturnType<typeof servePage>>;
 let service: Awaited<ReturnType<typeof startService>>;
-
-/** Runs a program to its end, in the environment of a user rather than of a test. */
-function run(args: string[], cwd: string): void {
-  const result = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', env: userEnvironment() });
-  if (result.status !== 0) throw new Error(`${args.join(' ')} failed:\n${result.stdout}${result.stderr}`);
-}
-
-function userEnvironment(change: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { NODE_ENV: _mode, TEST_DATABASE_URL: _database, DATABASE_URL: _server, ...rest } = process.env;
-  return { ...rest, ...change };
-}
-
-/** Serves the bundled page; every unknown path is the page itself. */
-async function servePage(dist: string): Promise<{ server: Server; url: string }> {
-  const server = createServer(async (request, response) => {
-    const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
-    const file = extname(path) === '' ? 'index.html' : path;
-    try {
-      const body = await readFile(join(dist, file));
-      response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream').end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-/** Starts the built service on a new database. */
-async function startService(cabinetUrl: string): Promise<{ child: ChildProcess; url: string; log: string[] }> {
-  const entry = join(root, 'dist', 'server.js');
-  if (!existsSync(entry)) run([join(root, 'scripts', 'build.ts')], root);
-  const dataDir = join(folder, 'data');
-  await fillMigratedFolder(dataDir);
-  const settings = {
-    PORT: '0',
-    HOST: '127.0.0.1',
-    DATA_DIR: dataDir,
-    LOG_FORMAT: 'json',
-    CABINET_URL: cabinetUrl,
-    // The owner of the shop is its first customer.
-    ADMIN_EMAILS: EMAIL,
-    SHUTDOWN_DRAIN_MS: '0',
-  };
-  const child = spawn(process.execPath, [entry], {
-    cwd: folder,
-    env: userEnvironment(settings),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const log: string[] = [];
-  child.stderr?.on('data', (chunk) => log.push(String(chunk)));
-  const url = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout! }).on('line', (line) => {
-      log.push(line);
-      const found = /"url":"(http[^"]+)".*"msg":"ready"|"msg":"ready".*"url":"(http[^"]+)"/.exec(line);
-      if (found) resolve(found[1] ?? found[2]!);
-    });
-    child.once('exit', (code) => reject(new Error(`The service ended with ${code}:\n${log.slice(-20).join('\n')}`)));
-  });
-  return { child, url, log };
-}
-
-async function stopService(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  await ended;
-}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cabinet-spa-'));
@@ -116,7 +44,8 @@ beforeAll(async () => {
   await installTarball(packed.tarball, project);
   await linkInstalledPackages(project, INSTALLED_PACKAGES);
   site = await servePage(join(project, 'dist'));
-  service = await startService(site.url);
+  // The owner of the shop is its first customer.
+  service = await startService(folder, site.url, { ADMIN_EMAILS: EMAIL, SECOND_FACTOR_FOR: 'staff' });
 });
 
 afterAll(async () => {
@@ -230,7 +159,7 @@ interface SandboxState {
 
 const executable = findChromium();
 
-// One visit, in three parts: each goes on where the last one ended.
+// One visit, in four parts: each goes on where the last one ended.
 describe('the example cabinet', { shuffle: false }, () => {
   let page: Page;
   let browser: Chromium | undefined;
@@ -311,6 +240,55 @@ describe('the example cabinet', { shuffle: false }, () => {
     await expect.poll(() => textOf('balance')).not.toMatch(/^1\s500\s₽$/);
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
     await shoot('4-bought');
+    expect(problems).toEqual([]);
+  });
+
+  it('adds a passkey and an authenticator app, signs in with either, and removes them', async ({ skip }) => {
+    if (executable === null) skip('there is no Chromium on this machine (apt-get install chromium, or CHROMIUM_PATH)');
+    const cdp = await browser!.context.newCDPSession(page);
+    await cdp.send('WebAuthn.enable');
+    await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: { protocol: 'ctap2', transport: 'usb', isUserVerified: true, hasUserVerification: true },
+    });
+    const card = page.getByTestId('second-factors');
+    const signIn = async () => {
+      await page.getByRole('button', { name: 'Выйти' }).click();
+      await page.getByLabel('Эл. почта').fill(EMAIL);
+      await page.getByLabel('Пароль').fill(PASSWORD);
+      await page.locator('button[type=submit]').click();
+      await page.getByTestId('second-step').waitFor();
+    };
+
+    // The link of a mail began the session: the password is asked for.
+    await card.getByRole('button', { name: 'Добавить ключ доступа' }).click();
+    await page.getByRole('dialog').getByLabel('Пароль').fill(PASSWORD);
+    await page.getByRole('dialog').getByRole('button').click();
+    await page.getByTestId('recovery-codes').waitFor();
+    const codes = (await textOf('recovery-codes'))!.match(/[a-z0-9]{5}-[a-z0-9]{5}/g)!;
+    expect(codes).toHaveLength(10);
+    await card.getByRole('button', { name: 'Добавить приложение с кодами' }).click();
+    const secret = OTPAuth.Secret.fromBase32((await textOf('totp-secret'))!);
+    await card.getByLabel('Код').fill(new OTPAuth.TOTP({ secret }).generate());
+    await card.getByRole('button', { name: 'Подтвердить' }).click();
+    await expect.poll(() => card.getByRole('listitem').count()).toBe(2);
+    await shoot('second-factors');
+
+    await signIn();
+    await shoot('second-step');
+    await page.getByRole('button', { name: 'Войти ключом доступа' }).click();
+    await page.getByTestId('balance').waitFor();
+    await signIn();
+    await page.getByLabel('Код').fill('abcde-fghjk');
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Код').fill(codes[0]!);
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    await page.getByTestId('balance').waitFor();
+
+    for (const left of [1, 0]) {
+      await card.getByRole('button', { name: 'Удалить' }).first().click();
+      await expect.poll(() => card.getByRole('listitem').count()).toBe(left);
+    }
     expect(problems).toEqual([]);
   });
 

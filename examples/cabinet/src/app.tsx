@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { Branding } from './branding.tsx';
 import { Dashboard } from './dashboard.tsx';
 import { InfoPages } from './info-pages.tsx';
+import { ProofDialog } from './second-factor.tsx';
 import { client, onSignedOut } from './service.ts';
 import { SignIn } from './sign-in.tsx';
 import { type Language, LanguageContext } from './texts.ts';
@@ -44,6 +45,7 @@ export function App() {
       {screen === 'sign-in' && <SignIn onDone={() => show('dashboard')} />}
       {screen === 'verify' && <VerifyEmail onDone={() => show('dashboard')} onFailed={() => show('sign-in')} />}
       {screen === 'dashboard' && <Dashboard onSignOut={() => show('sign-in')} />}
+      <ProofDialog />
       <InfoPages />
     </LanguageContext>
   );

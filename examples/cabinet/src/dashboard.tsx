@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 import { BalanceCard } from './balance-card.tsx';
+import { SecondFactorCard } from './second-factor.tsx';
 import { client } from './service.ts';
 import { SubscriptionCard } from './subscription-card.tsx';
 import { TariffList } from './tariff-list.tsx';
@@ -89,6 +90,7 @@ export function Dashboard({ onSignOut }: { onSignOut: () => void }) {
         <BalanceCard balanceKopeks={balance.value?.balance_kopeks ?? null} error={balance.error} />
         <SubscriptionCard status={subscription.value} error={subscription.error} />
       </div>
+      <SecondFactorCard />
       <TariffList answer={options.value} error={options.error} onBought={reloadBalance} />
     </main>
   );

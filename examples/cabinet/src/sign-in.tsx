@@ -1,5 +1,6 @@
 import { CabinetError } from '@subscription-service/client';
 import { type FormEvent, useState } from 'react';
+import { type SecondPart, SecondStep, secondPartOf } from './second-factor.tsx';
 import { API_URL, client, sentenceOf } from './service.ts';
 import { useLanguage, useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -14,6 +15,7 @@ export function SignIn({ onDone }: { onDone: () => void }) {
   const [password, setPassword] = useState('');
   const [isBusy, setIsBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
+  const [secondPart, setSecondPart] = useState<SecondPart | null>(null);
   const fieldError = (path: string) => {
     const problem = error instanceof CabinetError ? error.fieldErrors.find((field) => field.path === path) : undefined;
     if (!problem) return undefined;
@@ -33,7 +35,9 @@ export function SignIn({ onDone }: { onDone: () => void }) {
         setMode(answer.requires_verification ? 'mail-sent' : 'sign-in');
       }
     } catch (problem) {
-      setError(problem);
+      const next = secondPartOf(problem);
+      if (next) setSecondPart(next);
+      else setError(problem);
     } finally {
       setIsBusy(false);
     }
@@ -45,7 +49,9 @@ export function SignIn({ onDone }: { onDone: () => void }) {
         <h1>{texts.title}</h1>
         <p>{texts.tagline}</p>
       </header>
-      {mode === 'mail-sent' ? (
+      {secondPart ? (
+        <SecondStep part={secondPart} onDone={onDone} />
+      ) : mode === 'mail-sent' ? (
         <section className="card" data-testid="mail-sent">
           <p>{texts.mailSent}</p>
           <MailboxHint />

@@ -54,6 +54,20 @@ const EN = {
   emptyPage: 'Nothing here yet.',
   support: 'Support',
   supportTickets: '(also by tickets in the bot)',
+  secondFactor: 'Second factor',
+  passkey: 'Passkey',
+  authenticator: 'Authenticator app',
+  addPasskey: 'Add a passkey',
+  addAuthenticator: 'Add an authenticator app',
+  usePasskey: 'Use a passkey',
+  code: 'Code',
+  recoveryCode: 'Recovery code',
+  confirm: 'Confirm',
+  remove: 'Remove',
+  keepCodes: 'Write these recovery codes down: they are shown this once.',
+  enterSecret: 'Enter this secret in the app, then its code:',
+  proveAgain: 'Prove again who you are',
+  signInAgain: 'Sign out and sign in again.',
 };
 
 export type Texts = typeof EN;
@@ -110,6 +124,20 @@ const RU: Texts = {
   emptyPage: 'Здесь пока ничего нет.',
   support: 'Поддержка',
   supportTickets: '(и обращения в боте)',
+  secondFactor: 'Второй фактор',
+  passkey: 'Ключ доступа',
+  authenticator: 'Приложение с кодами',
+  addPasskey: 'Добавить ключ доступа',
+  addAuthenticator: 'Добавить приложение с кодами',
+  usePasskey: 'Войти ключом доступа',
+  code: 'Код',
+  recoveryCode: 'Код восстановления',
+  confirm: 'Подтвердить',
+  remove: 'Удалить',
+  keepCodes: 'Запишите эти коды восстановления: они показаны один раз.',
+  enterSecret: 'Введите этот секрет в приложении, затем его код:',
+  proveAgain: 'Подтвердите, что это вы',
+  signInAgain: 'Выйдите и войдите снова.',
 };
 
 const TEXTS: Record<Language, Texts> = { ru: RU, en: EN };

@@ -24,14 +24,19 @@ export interface ApiCallerOptions {
 }
 
 /** What a user who is signed in shows to prove again who he is; exactly one of the two. */
-export type Proof = { password: string } | { init_data: string };
+export type Proof =
+  | { password: string }
+  | { init_data: string }
+  | { code: string }
+  | { recovery_code: string }
+  | { passkey: { id: string; response: Record<string, unknown> } };
 
 /**
  * Asks the user to prove again who he is, because an operation that cannot be undone needs a recent sign-in.
  * @returns null when he does not want to: the operation is refused
  */
 export type ProofPrompt = (request: {
-  /** How this user can prove it: `password`, `messenger`. Where it is empty, only another sign-in helps. */
+  /** How this user can prove it: `password`, `messenger`, or `totp`, `passkey`, `recovery_code`. Where it is empty, only another sign-in helps. */
   methods: readonly string[];
   /** Why the proof before was refused; null for the first. */
   refused: CabinetError | null;
@@ -44,6 +49,7 @@ const MAX_BATCH = 20;
 const MAX_URL_LENGTH = 4_000;
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
+const WRONG_PROOF = ['proof_invalid', 'second_factor_invalid'];
 const PROVE = 'cabinet.freshSignIn.prove';
 
 /** Passed from the call to the links and back. */
@@ -140,7 +146,7 @@ export class ApiCaller {
         const { access_token } = (await this.call('mutation', PROVE, proof)) as { access_token: string };
         return await this.#options.session.replaceAccessToken(access_token);
       } catch (error) {
-        if (!(error instanceof CabinetError) || error.code !== 'proof_invalid') throw error;
+        if (!(error instanceof CabinetError) || !WRONG_PROOF.includes(error.code)) throw error;
         refused = error;
       }
     }

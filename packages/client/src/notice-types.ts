@@ -2,6 +2,13 @@
 
 /** Events of `/cabinet/ws` for users without a messenger, with the values of their texts. Later releases may add others. */
 export interface NoticeEvents {
+  /** The second factors of the account were changed, for a user without a messenger. */
+  'notification.second_factor_changed': {
+    /** What happened: a factor was `added` or `removed`, all were removed (`reset`), or there are other recovery `codes`. */
+    change: 'added' | 'removed' | 'reset' | 'codes';
+    /** Name of the factor; empty where all are meant. */
+    name: string;
+  };
   /** A first purchase, for a user without a messenger. */
   'notification.subscription_activated': {
     /** Date as `dd.mm.yyyy`. */

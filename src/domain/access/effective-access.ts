@@ -1,4 +1,4 @@
-import type { AdminActor } from '../../core/actor.ts';
+import type { AdminActor, UserSession } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refusal } from '../../core/errors.ts';
 import {
@@ -63,17 +63,29 @@ export function isConfigAdmin(
 
 export const permissionDenied = refusal('permission_denied', 403, 'Permission denied: No active roles assigned');
 
+const SECOND_FACTOR_MISSING = {
+  code: 'role_needs_second_factor',
+  message: 'Your role demands a second factor: add one, or show yours in this session',
+};
+export const roleNeedsSecondFactor = refusal('role_needs_second_factor', 403, SECOND_FACTOR_MISSING);
+
+/** Whether a role of the user demands a second factor that was not shown in the session (spec 01 section 4.7). */
+export function lacksSecondFactor(app: App, access: EffectiveAccess, session: { hasSecondFactor: boolean } | null): boolean {
+  if (!access.requiresSecondFactor || app.settings.get('SECOND_FACTOR_FOR') === 'nobody') return false;
+  return session?.hasSecondFactor !== true;
+}
+
 /**
  * Decides one permission of a signed-in user (spec 01 section 4.5).
  * @param permission `section:action`
- * @param ip client address for policies, null = unknown
- * @throws AppError 403 'Permission denied: {reason}'
+ * @param client `ip`: address for policies, null = unknown
+ * @throws AppError 403 'Permission denied: {reason}' | 403 {code: 'role_needs_second_factor'}
  */
 export async function authorizeAdmin(
   app: App,
   user: { id: number; messengerId: number | null; email: string | null; emailVerified: boolean },
   permission: string,
-  ip: string | null,
+  { ip, session }: { ip: string | null; session: UserSession | null },
 ): Promise<AdminActor> {
   const isListed = isConfigAdmin(app, user);
   const access = await readEffectiveAccess(app, user.id);
@@ -81,6 +93,7 @@ export async function authorizeAdmin(
     const reason = denialReason(permission, access, await readActivePolicies(app), ip, app.clock.now());
     if (reason !== null) throw permissionDenied({ detail: `Permission denied: ${reason}` });
   }
+  if (lacksSecondFactor(app, access, session)) throw roleNeedsSecondFactor();
   return { kind: 'admin', userId: user.id, level: adminLevel(access, isListed), isConfigAdmin: isListed };
 }
 

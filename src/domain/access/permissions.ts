@@ -102,19 +102,24 @@ export interface EffectiveAccess {
   permissions: string[];
   /** Highest level, 0 without roles. */
   level: number;
+  /** One of the roles demands that a second factor was shown in the session. */
+  requiresSecondFactor: boolean;
 }
 
 /** @param roles roles in effect, highest level first */
-export function accessOf(roles: readonly { id: number; name: string; level: number; permissions: string[] }[]): EffectiveAccess {
+export function accessOf(
+  roles: readonly { id: number; name: string; level: number; permissions: string[]; requiresSecondFactor: boolean }[],
+): EffectiveAccess {
   return {
     roleIds: roles.map((role) => role.id),
     roles: roles.map((role) => role.name),
     permissions: [...new Set(roles.flatMap((role) => role.permissions))],
     level: roles[0]?.level ?? 0,
+    requiresSecondFactor: roles.some((role) => role.requiresSecondFactor),
   };
 }
 
-export const NO_ACCESS: EffectiveAccess = { roleIds: [], roles: [], permissions: [], level: 0 };
+export const NO_ACCESS: EffectiveAccess = { roleIds: [], roles: [], permissions: [], level: 0, requiresSecondFactor: false };
 
 export interface AccessPolicy {
   name: string;

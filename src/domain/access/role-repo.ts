@@ -5,6 +5,7 @@ import type { AccessPolicy, SystemRole } from './permissions.ts';
 
 const ROLE = columns('AdminRole', [
   ...(['id', 'name', 'description', 'level', 'permissions', 'color', 'icon', 'isSystem', 'isActive', 'createdAt'] as const),
+  'requiresSecondFactor',
 ]);
 
 export type AdminRole = RowOf<typeof ROLE>;
@@ -45,6 +46,7 @@ export interface RoleInsert {
   permissions: readonly string[];
   color: string | null;
   icon: string | null;
+  requiresSecondFactor: boolean;
   createdBy: number;
   now: Date;
 }
@@ -52,10 +54,22 @@ export interface RoleInsert {
 /** @returns null when the name is taken */
 export async function insertRole(db: Db, role: RoleInsert): Promise<AdminRole | null> {
   const [row] = await db.sql<AdminRole>(
-    `INSERT INTO admin_roles (name, description, level, permissions, color, icon, created_by, created_at, updated_at)
-     VALUES ($1, $2, $3::int, $4::jsonb, $5, $6, $7::int, $8::timestamptz, $8::timestamptz)
+    `INSERT INTO admin_roles (name, description, level, permissions, color, icon, created_by, created_at, updated_at, requires_second_factor)
+     VALUES ($1, $2, $3::int, $4::jsonb, $5, $6, $7::int, $8::timestamptz, $8::timestamptz, $9::boolean)
      ON CONFLICT (name) DO NOTHING RETURNING ${ROLE.of()}`,
-    [role.name, role.description, role.level, JSON.stringify(role.permissions), role.color, role.icon, role.createdBy, role.now],
+    [
+      ...[
+        role.name,
+        role.description,
+        role.level,
+        JSON.stringify(role.permissions),
+        role.color,
+        role.icon,
+        role.createdBy,
+        role.now,
+      ],
+      role.requiresSecondFactor,
+    ],
   );
   return row ?? null;
 }
@@ -66,8 +80,8 @@ export async function isRoleNameTaken(db: Db, name: string, exceptId: number): P
 
 /** Writes every field that can change. The unique name may refuse it: see `isUniqueViolation`. */
 export async function updateRole(db: Db, role: AdminRole, now: Date): Promise<void> {
-  const { id, name, description, level, permissions, color, icon, isActive } = role;
-  const data = { name, description, level, permissions, color, icon, isActive, updatedAt: now };
+  const { id, name, description, level, permissions, color, icon, isActive, requiresSecondFactor } = role;
+  const data = { name, description, level, permissions, color, icon, isActive, requiresSecondFactor, updatedAt: now };
   await db.prisma.adminRole.update({ where: { id }, data, select: { id: true } });
 }
 
@@ -81,7 +95,7 @@ export function countActiveAssignments(db: Db, roleId: number): Promise<number> 
 }
 
 export type RoleInEffect = RowOf<typeof IN_EFFECT>;
-const IN_EFFECT = columns('AdminRole', ['id', 'name', 'level', 'permissions']);
+const IN_EFFECT = columns('AdminRole', ['id', 'name', 'level', 'permissions', 'requiresSecondFactor']);
 
 /** Roles in effect: assignment active and not expired, role active; highest level first. */
 export function listRolesInEffect(db: Db, userId: number, now: Date): Promise<RoleInEffect[]> {

@@ -57,6 +57,7 @@ export interface RoleDraft {
   permissions: readonly string[];
   color?: string | null | undefined;
   icon?: string | null | undefined;
+  requiresSecondFactor?: boolean | undefined;
 }
 
 /**
@@ -70,8 +71,17 @@ export async function createRole(app: App, actor: AdminActor, draft: RoleDraft):
     if (draft.level >= grantor.level) throw roleLevelTooHigh();
     requireGrantable(grantor, draft.permissions);
     const permissions = [...new Set(draft.permissions)];
-    const { description = null, color = null, icon = null } = draft;
-    const row = { ...draft, description, color, icon, permissions, createdBy: actor.userId, now: t.clock.now() };
+    const { description = null, color = null, icon = null, requiresSecondFactor = false } = draft;
+    const row = {
+      ...draft,
+      description,
+      color,
+      icon,
+      requiresSecondFactor,
+      permissions,
+      createdBy: actor.userId,
+      now: t.clock.now(),
+    };
     const role = await insertRole(t.db, row);
     if (!role) throw roleNameTaken();
     t.audit?.record({ resourceId: role.id, before: null, after: role });
@@ -88,6 +98,7 @@ export interface RoleChange {
   color?: string | null | undefined;
   icon?: string | null | undefined;
   isActive?: boolean | null | undefined;
+  requiresSecondFactor?: boolean | null | undefined;
 }
 
 /**
@@ -163,6 +174,7 @@ function withChange(role: AdminRole, change: RoleChange): AdminRole {
     color: change.color === undefined ? role.color : change.color,
     icon: change.icon === undefined ? role.icon : change.icon,
     isActive: change.isActive ?? role.isActive,
+    requiresSecondFactor: change.requiresSecondFactor ?? role.requiresSecondFactor,
   };
 }
 

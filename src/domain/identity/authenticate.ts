@@ -124,7 +124,8 @@ export async function authenticateAdmin(
   permission: string,
   client: { ip: string | null; userAgent: string | null },
 ): Promise<AdminActor> {
-  return authorizeAdmin(app, (await identifyAdmin(app, credentials)).user, permission, client.ip);
+  const { user, actor } = await identifyAdmin(app, credentials);
+  return authorizeAdmin(app, user, permission, { ip: client.ip, session: actor.session ?? null });
 }
 
 /** The first step of that gate: the user, so that a refusal of the second step is recorded with a name. */

@@ -6,7 +6,7 @@ import { urlSafeToken } from '../../core/random.ts';
 import { peek, put, take } from '../../core/short-lived.ts';
 import { MessengerError, type MessengerUpdate } from '../messaging/ports.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
-import { deactivated, unauthorized } from './errors.ts';
+import { deactivated, unauthorized, userNotActive } from './errors.ts';
 import { findById, findByMessengerId } from './repo.ts';
 import { openSession, type SignIn } from './sessions/sessions.ts';
 
@@ -69,7 +69,7 @@ export async function pollDeepLink(app: App, token: string): Promise<SignIn> {
   try {
     return await openSession(app, user.id, { deviceInfo: 'deep_link' });
   } catch (error) {
-    throw isAppError(error) && error.status === 403 ? deactivated() : error;
+    throw isAppError(error) && error.code === userNotActive.code ? deactivated() : error;
   }
 }
 

@@ -160,6 +160,7 @@ export interface OpenSession extends SessionUser {
   sessionId: string;
   /** Whether any role is assigned to the user. */
   hasRoles: boolean;
+  hasSecondFactor: boolean;
 }
 
 /** Those of these sessions that are open: neither revoked nor past their end, of a user who exists. One statement for any number. */
@@ -169,10 +170,10 @@ export function listOpenSessions(
   now: Date,
 ): Promise<OpenSession[]> {
   return db.sql(
-    `SELECT w.session_id, EXISTS (SELECT FROM user_roles r WHERE r.user_id = u.id) AS has_roles, ${SESSION_USER.of('u')}
+    `SELECT w.session_id, EXISTS (SELECT FROM user_roles r WHERE r.user_id = u.id) AS has_roles, s.has_second_factor, ${SESSION_USER.of('u')}
      FROM unnest($1::int[], $2::uuid[]) w (user_id, session_id) JOIN users u ON u.id = w.user_id
-     WHERE EXISTS (SELECT FROM cabinet_refresh_tokens t WHERE t.family_id = w.session_id AND t.user_id = u.id
-       AND t.revoked_at IS NULL AND t.rotated_at IS NULL AND t.expires_at >= $3::timestamptz)`,
+     JOIN LATERAL (SELECT t.has_second_factor FROM cabinet_refresh_tokens t WHERE t.family_id = w.session_id AND t.user_id = u.id
+       AND t.revoked_at IS NULL AND t.rotated_at IS NULL AND t.expires_at >= $3::timestamptz LIMIT 1) s ON true`,
     [sessions.map(({ userId }) => userId), sessions.map(({ sessionId }) => sessionId), now],
   );
 }

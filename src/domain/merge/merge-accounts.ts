@@ -13,6 +13,7 @@ import { closeAllSessions, openSession, type SignIn } from '../identity/sessions
 import { postMovement } from '../ledger/post-movement.ts';
 import './jobs.ts';
 import { SECOND_MS } from '../../core/clock.ts';
+import { secondFactorRequired } from '../identity/second-factor/policy.ts';
 import type { UserRecord } from '../identity/types.ts';
 import { transferPanelUser } from '../provisioning/panel-user.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
@@ -48,6 +49,8 @@ export async function mergeAccounts(app: App, request: MergeRequest): Promise<Si
     return await openSession(app, primaryId, { deviceInfo: 'merge', provedAt: null });
   } catch (error) {
     rethrowUnavailable(error);
+    // The accounts are merged; the session begins with the second factor.
+    if (isAppError(error) && error.code === secondFactorRequired.code) throw error;
     app.log.error({ err: error, userId: primaryId }, 'accounts were merged, but no session could be opened');
     throw mergeSessionFailed(error);
   }

@@ -8,6 +8,7 @@ export const MAIL_TYPES = [
   'password_reset',
   'email_change_code',
   'email_changed',
+  'second_factor_changed',
   'balance_topup',
   'balance_change',
   'payment_received',

@@ -38,6 +38,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet OAuth': 'Sign-in with Google, Yandex, Discord and VK.',
   'Cabinet Account Linking': 'Further ways to sign in to the own account.',
   'Cabinet Fresh Sign-in': 'Proof of who the user is in a session that began long ago, for what an administrator cannot undo.',
+  'Cabinet Second Factor': 'Passkeys, authenticator apps and recovery codes of the account, and the second part of a sign-in.',
   'Cabinet Account Merge': 'Merging two accounts of one person. The merge token is the credential.',
   'Cabinet Balance': 'Own balance, movements, top-ups, open payments and linked cards.',
   'Cabinet Promocode': 'Activating promo codes.',

@@ -69,6 +69,9 @@ const UserRoleResponse = z
   })
   .meta({ id: 'UserRoleResponse' });
 
+const REQUIRES_SECOND_FACTOR =
+  'Whether its users must show a second factor in the session. Without effect while `SECOND_FACTOR_FOR` is `nobody`.';
+
 const RoleResponse = z
   .object({
     id: z.int().describe('Id of the role.'),
@@ -82,6 +85,7 @@ const RoleResponse = z
     is_active: z
       .boolean()
       .describe('Whether the role gives its permissions; an inactive one keeps its users and gives them nothing.'),
+    requires_second_factor: z.boolean().default(false).describe(REQUIRES_SECOND_FACTOR),
     user_count: z.int().default(0).describe('Number of users with the role.'),
     created_at: Timestamp.nullish().describe('When the role was created (UTC).'),
   })
@@ -101,6 +105,7 @@ const RoleCreateRequest = z
     permissions: z.string().array().default([]).describe('Patterns of permissions: `section:action`, `section:*` or `*:*`.'),
     color: z.string().max(7).nullish().describe('Colour as `#RRGGBB`; null when none is set.'),
     icon: z.string().max(50).nullish().describe('Emoji or icon name; null or empty when there is none.'),
+    requires_second_factor: z.boolean().default(false).describe(REQUIRES_SECOND_FACTOR),
   })
   .meta({
     id: 'RoleCreateRequest',
@@ -135,6 +140,7 @@ const RoleUpdateRequest = z
       .boolean()
       .nullish()
       .describe('Whether the role gives its permissions to its users; null leaves it unchanged. Fixed for a system role.'),
+    requires_second_factor: z.boolean().nullish().describe(`${REQUIRES_SECOND_FACTOR} Null leaves it unchanged.`),
   })
   .meta({ id: 'RoleUpdateRequest', example: { name: 'Support', permissions: ['tickets:read'], is_active: true } });
 

@@ -10,7 +10,7 @@ import {
   signInWithWidget,
   widgetDataInvalid,
 } from '../../domain/identity/messenger-sign-in.ts';
-import { router } from '../trpc.ts';
+import { router, SIGN_IN_GUARD } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
@@ -26,6 +26,7 @@ const post = <P extends string>(path: P, summary: string, description: string) =
 export const messengerSignIn = {
   messenger: limitedProcedure('messenger', 10)
     .meta({
+      ...SIGN_IN_GUARD,
       ...post(
         'messenger',
         "Sign in with the messenger mini-app's signed data",
@@ -42,6 +43,7 @@ export const messengerSignIn = {
 
   messengerWidget: limitedProcedure('messenger/widget', 10)
     .meta({
+      ...SIGN_IN_GUARD,
       ...post(
         'messenger/widget',
         "Sign in with the messenger's login widget",
@@ -60,6 +62,7 @@ export const messengerSignIn = {
 
   messengerOidc: limitedProcedure('messenger/oidc', 10)
     .meta({
+      ...SIGN_IN_GUARD,
       ...post(
         'messenger/oidc',
         "Sign in with the messenger's OpenID Connect token",
@@ -79,6 +82,7 @@ export const messengerSignIn = {
 export const linkTokenSignIn = {
   autoLogin: limitedProcedure('login/auto', 5)
     .meta({
+      ...SIGN_IN_GUARD,
       ...post(
         'login/auto',
         'Sign in with the one-time token of a purchase',
@@ -107,6 +111,7 @@ export const deepLinkRouter = router({
 
   poll: limitedProcedure('deeplink/poll', 60)
     .meta({
+      ...SIGN_IN_GUARD,
       ...post(
         'deeplink/poll',
         'Ask whether the sign-in was confirmed; 202 while it was not',

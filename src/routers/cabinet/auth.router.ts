@@ -32,7 +32,7 @@ import {
   refreshTokenRevoked,
 } from '../../domain/identity/sessions/sessions.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
-import { cabinetProcedure, freshCabinetProcedure, publicProcedure, router } from '../trpc.ts';
+import { cabinetProcedure, freshCabinetProcedure, publicProcedure, router, SIGN_IN_GUARD } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';
 import { deepLinkRouter, linkTokenSignIn, messengerSignIn } from './auth-messenger.router.ts';
@@ -142,6 +142,7 @@ const emailRouter = router({
 
   verify: limitedProcedure('email/verify', 10)
     .meta({
+      ...SIGN_IN_GUARD,
       ...post(
         'email/verify',
         'Verify an e-mail by the link that was mailed, and sign in',
@@ -170,6 +171,7 @@ const emailRouter = router({
 
   login: limitedProcedure('email/login', 10)
     .meta({
+      ...SIGN_IN_GUARD,
       ...post(
         'email/login',
         'Sign in with e-mail and password',

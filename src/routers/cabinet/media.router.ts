@@ -111,8 +111,9 @@ async function readerOf({ app, credentials, ip }: Context): Promise<Reader> {
     return null;
   });
   if (!found) return nobody;
-  const { user } = found;
-  const isAdministrator = await authorizeAdmin(app, user, 'tickets:read', ip).then(
+  const { user, actor } = found;
+  const client = { ip, session: actor.session ?? null };
+  const isAdministrator = await authorizeAdmin(app, user, 'tickets:read', client).then(
     () => true,
     (error: unknown) => {
       rethrowUnavailable(error);

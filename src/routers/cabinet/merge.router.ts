@@ -11,7 +11,7 @@ import {
   previewMerge,
 } from '../../domain/merge/merge-accounts.ts';
 import { Timestamp } from '../shared.schemas.ts';
-import { publicProcedure, router } from '../trpc.ts';
+import { publicProcedure, router, SIGN_IN_GUARD } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { CabinetAuthUserResponse, RotateRefreshToken } from './auth.schemas.ts';
 import { userAnswer } from './auth-response.ts';
@@ -116,6 +116,7 @@ export const accountMergeRouter = router({
 
   execute: publicProcedure('cabinet')
     .meta({
+      ...SIGN_IN_GUARD,
       openapi: { method: 'POST', path, tags, summary: 'Merge two accounts into one and sign in to it' },
       description:
         'Merges two accounts into the one that was signed in, and creates a session for it. Balances are added, identities, movements, tickets and referrals move; of two subscriptions the chosen one remains and the other is deleted in the panel. All sessions of both accounts end. The token works once.',

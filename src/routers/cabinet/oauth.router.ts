@@ -9,7 +9,7 @@ import {
 } from '../../domain/identity/oauth/sign-in-with-provider.ts';
 import { isOAuthProvider, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import type { Context } from '../context.ts';
-import { publicProcedure, router } from '../trpc.ts';
+import { publicProcedure, router, SIGN_IN_GUARD } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { AuthResponse } from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
@@ -72,6 +72,7 @@ export const oauthRouter = router({
 
   callback: publicProcedure('cabinet')
     .meta({
+      ...SIGN_IN_GUARD,
       openapi: {
         method: 'POST',
         path: '/cabinet/auth/oauth/{provider}/callback',

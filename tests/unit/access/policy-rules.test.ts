@@ -44,7 +44,7 @@ describe('conditions of a policy', () => {
 it('an accepted range matches the addresses in it', () => {
   const conditions = { ip_whitelist: ['::ffff:10.0.0.0/104'] };
   expect(conditionIssues(conditions)).toEqual([]);
-  const access = { roleIds: [1], roles: ['r'], permissions: ['*:*'], level: 5 };
+  const access = { roleIds: [1], roles: ['r'], permissions: ['*:*'], level: 5, requiresSecondFactor: false };
   const policies = [{ name: 'p', roleId: null, effect: 'deny', resource: '*', actions: ['*'], conditions }];
   expect(denialReason('users:read', access, policies, '10.1.2.3', new Date())).toBe('Denied by policy: p');
 });

@@ -13,7 +13,13 @@ import {
 } from '../../../src/domain/access/permissions.ts';
 
 const NOON = new Date('2026-03-01T12:00:00Z');
-const support: EffectiveAccess = { roleIds: [5], roles: ['Support'], permissions: ['tickets:*', 'users:read'], level: 20 };
+const support: EffectiveAccess = {
+  roleIds: [5],
+  roles: ['Support'],
+  permissions: ['tickets:*', 'users:read'],
+  level: 20,
+  requiresSecondFactor: false,
+};
 const policy = (fields: Partial<AccessPolicy>): AccessPolicy => ({
   name: 'p',
   roleId: null,

@@ -15,8 +15,9 @@ const OURS: ReadonlySet<string> = new Set([
   // Withdrawals: a hold of earnings, and a second approver above an amount; both off by default.
   'REFERRAL_EARNINGS_HOLD_DAYS',
   'REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS',
-  // What cannot be undone needs a recent sign-in; off by default.
+  // What cannot be undone needs a recent sign-in, and every sign-in a second factor; off by default.
   'FRESH_SIGN_IN_MINUTES',
+  'SECOND_FACTOR_FOR',
 ]);
 
 /** Intended differences from the contract: what the contract says instead. */
@@ -56,6 +57,7 @@ const SUPERADMINS_ONLY = [
   'POSTGRES_PORT',
   'POSTGRES_USER',
   'REDIS_URL',
+  'SECOND_FACTOR_FOR',
   'SQLITE_PATH',
   'TEST_EMAIL',
   'TEST_EMAIL_PASSWORD',

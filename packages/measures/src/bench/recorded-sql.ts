@@ -58,7 +58,17 @@ export async function recordSql(): Promise<RecordedSql> {
     transactionsOfUser: await textOf((db) => listRows(db, { userId: 1 }, 50, 0)),
     passwordUser: await textOf((db) => findPasswordUser(db, 'a@b.org')),
     insertSession: await textOf((db) =>
-      insertSession(db, { userId: 1, tokenHash: '', familyId: '', deviceInfo: null, provedAt: null, expiresAt: now, now }),
+      insertSession(db, {
+        userId: 1,
+        tokenHash: '',
+        familyId: '',
+        deviceInfo: null,
+        provedAt: null,
+        hasSecondFactor: false,
+        startedAt: null,
+        expiresAt: now,
+        now,
+      }),
     ),
     countByStatus: await textOf((db) => countByStatus(db, null)),
     usersForAdmin: await textOf((db) => listInOrder(db, 'created_at', null, { limit: 50, offset: 0 }, 1_000_000, now)),

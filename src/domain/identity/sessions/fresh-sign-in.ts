@@ -7,14 +7,18 @@ import { clearLimit, limitOrRefuse, tooManyRequests } from '../../../core/rate-l
 import { findPasswordHash } from '../email/repo.ts';
 import { sessionEnded } from '../errors.ts';
 import { requireUser } from '../find-user.ts';
+import type { ChallengeKey } from '../second-factor/passkeys.ts';
+import { type FactorMethod, readMethods } from '../second-factor/policy.ts';
+import { type FactorProof, factorInvalid, showFactor } from '../second-factor/show-factor.ts';
+import type { UserRecord } from '../types.ts';
 import { recordProof } from './sessions.ts';
 import type { TokenPair } from './types.ts';
 
 /** How a user can prove again who he is without another sign-in. */
-export type ProofMethod = 'password' | 'messenger';
+export type ProofMethod = 'password' | 'messenger' | FactorMethod;
 
-/** What the user shows; exactly one of the two. */
-export interface Proof {
+/** What the user shows; exactly one of them. */
+export interface Proof extends FactorProof {
   password?: string | null | undefined;
   initData?: string | null | undefined;
 }
@@ -35,7 +39,7 @@ export const freshSignInRequired = refusal(
 // Not 401, at which clients refresh their tokens and send the same once more.
 const proofInvalid = refusal('proof_invalid', 403, 'Invalid password or Messenger authentication data');
 
-export const PROOF_REFUSES = [proofInvalid, sessionEnded, passwordsOverloaded, tooManyRequests];
+export const PROOF_REFUSES = [proofInvalid, factorInvalid, passwordsOverloaded, tooManyRequests];
 
 const ATTEMPTS = 10;
 const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
@@ -47,8 +51,7 @@ function greatestAgeMs(app: App): number | null {
 }
 
 /** Until when the session counts as fresh; null when it does not. */
-function freshUntil(app: App, actor: UserActor): Date | null {
-  const ageMs = greatestAgeMs(app);
+function freshUntil(app: App, actor: UserActor, ageMs: number | null): Date | null {
   const provedAt = actor.session?.provedAt;
   if (ageMs === null || !provedAt) return null;
   const until = addMs(provedAt, ageMs);
@@ -60,7 +63,19 @@ function freshUntil(app: App, actor: UserActor): Date | null {
  * @throws AppError 403 {code: 'fresh_sign_in_required', methods}
  */
 export async function requireFreshSignIn(app: App, actor: UserActor): Promise<void> {
-  if (greatestAgeMs(app) === null || freshUntil(app, actor) !== null) return;
+  const ageMs = greatestAgeMs(app);
+  if (ageMs === null || freshUntil(app, actor, ageMs) !== null) return;
+  throw freshSignInRequired(await proofMethods(app, actor));
+}
+
+/**
+ * The same for changes of the own second factors, whether or not the setting is on: by somebody who has one, it must have been shown.
+ * @throws AppError 403 {code: 'fresh_sign_in_required', methods}
+ */
+export async function requireProof(app: App, actor: UserActor): Promise<void> {
+  const isFresh = freshUntil(app, actor, greatestAgeMs(app) ?? DEFAULT_AGE_MS) !== null;
+  const factors = await readMethods(app, actor.userId);
+  if (isFresh && (factors.length === 0 || actor.session?.hasSecondFactor)) return;
   throw freshSignInRequired(await proofMethods(app, actor));
 }
 
@@ -68,33 +83,53 @@ export async function requireFreshSignIn(app: App, actor: UserActor): Promise<vo
 export async function readFreshSignIn(app: App, actor: UserActor) {
   return {
     isRequired: greatestAgeMs(app) !== null,
-    freshUntil: freshUntil(app, actor),
+    freshUntil: freshUntil(app, actor, greatestAgeMs(app)),
     methods: await proofMethods(app, actor),
   };
 }
 
+/** Who has a second factor proves it by that: the session has begun with the first one. */
 async function proofMethods(app: App, actor: UserActor): Promise<ProofMethod[]> {
+  const factors = await readMethods(app, actor.userId);
+  if (factors.length > 0) return factors;
   const user = await requireUser(app, actor.userId);
   return [...(user.hasPassword ? (['password'] as const) : []), ...(user.messengerId === null ? [] : (['messenger'] as const))];
 }
 
 /**
- * Makes the session fresh by the password, or by launch data that the messenger has signed within the allowed age. The refresh token stays.
- * @throws AppError 401 | 429 after 10 attempts of an account in 15 minutes
+ * Makes the session fresh by the password, by launch data that the messenger has signed within the allowed age, or, where the user has one,
+ * by the second factor only. The refresh token stays.
+ * @throws AppError 401 | 403 | 429 after 10 attempts of an account in 15 minutes
  */
 export async function proveAgain(app: App, actor: UserActor, proof: Proof): Promise<Omit<TokenPair, 'refreshToken'>> {
-  if (!actor.session) throw sessionEnded();
-  const limitKey = `proof:account:${actor.userId}`;
-  await limitOrRefuse(app, limitKey, ATTEMPTS, ATTEMPTS_WINDOW_SECONDS);
+  const { session } = actor;
+  if (!session) throw sessionEnded();
   const user = await requireUser(app, actor.userId);
   const proved =
-    proof.password == null
-      ? proveByMessenger(app, user.messengerId, proof.initData ?? '')
-      : await proveByPassword(app, user.id, proof.password);
-  const token = await recordProof(app, user, { sessionId: actor.session.id, ...proved });
+    (await readMethods(app, user.id)).length > 0
+      ? await proveByFactor(app, user.id, proof, sessionChallenge(session.id))
+      : await proveByFirst(app, user, proof);
+  const token = await recordProof(app, user, { sessionId: session.id, ...proved });
   if (!token) throw sessionEnded();
-  await clearLimit(app, limitKey);
   return token;
+}
+
+/** For what a passkey signs in a session. */
+export const sessionChallenge = (sessionId: string): ChallengeKey => `passkey:session:${sessionId}`;
+
+async function proveByFactor(app: App, userId: number, proof: Proof, challenge: ChallengeKey) {
+  if (proof.password != null || proof.initData != null) throw factorInvalid();
+  await showFactor(app, userId, proof, challenge);
+  return { provedAt: app.clock.now(), passwordHash: null, hasSecondFactor: true };
+}
+
+async function proveByFirst(app: App, user: UserRecord, { password, initData }: Proof) {
+  const limitKey = `proof:account:${user.id}`;
+  await limitOrRefuse(app, limitKey, ATTEMPTS, ATTEMPTS_WINDOW_SECONDS);
+  const proved =
+    password == null ? proveByMessenger(app, user.messengerId, initData ?? '') : await proveByPassword(app, user.id, password);
+  await clearLimit(app, limitKey);
+  return { ...proved, hasSecondFactor: false };
 }
 
 async function proveByPassword(app: App, userId: number, password: string) {

@@ -9,6 +9,7 @@ import { forgetSessionUser } from '../authenticate.ts';
 import { tokenPayloadInvalid, unauthorized, userNotActive } from '../errors.ts';
 import { findById, findSessionUser } from '../repo.ts';
 import { secretHash } from '../rules.ts';
+import { requireSecondFactor } from '../second-factor/policy.ts';
 import type { UserRecord } from '../types.ts';
 import { accessSeconds, refreshExpiry, signAccessToken, signRefreshToken, userIdOf, verifyToken } from './sign-tokens.ts';
 import type { TokenPair } from './types.ts';
@@ -27,14 +28,20 @@ export interface SessionOptions {
   passwordHash?: string;
   /** When the user proved who he is; null where a link that was sent to him signs him in. Default: now. */
   provedAt?: Date | null;
+  /** The second factor was shown; else a user who has one is asked for it. */
+  hasSecondFactor?: boolean;
+  /** When the sign-in began: an end of all sessions since then makes it fail. */
+  startedAt?: Date;
 }
 
 /**
  * The last step of every sign-in: records it and issues a token pair of a new family (spec 01 sections 2.1 and 5). Not for use inside
  * a transaction; the account must be committed.
- * @throws AppError 403 'User account is not active', also when that or the password has just changed
+ * @throws AppError 403 'User account is not active', also when that or the password has just changed | 403 {code: 'second_factor_required'}
  */
 export async function openSession(app: App, userId: number, options: SessionOptions = {}): Promise<SignIn> {
+  const { hasSecondFactor = false } = options;
+  if (!hasSecondFactor) await requireSecondFactor(app, userId, options.deviceInfo ?? null);
   const now = app.clock.now();
   const expiresAt = refreshExpiry(app);
   const refreshToken = await signRefreshToken(app, userId, expiresAt);
@@ -44,6 +51,8 @@ export async function openSession(app: App, userId: number, options: SessionOpti
     familyId: newFamilyId(app.random),
     deviceInfo: options.deviceInfo ?? null,
     // The clock of who signed the proof may be ahead of ours.
+    hasSecondFactor,
+    startedAt: options.startedAt ?? null,
     provedAt: options.provedAt === null ? null : new Date(Math.min((options.provedAt ?? now).getTime(), now.getTime())),
     expiresAt,
     now,
@@ -58,7 +67,7 @@ export async function openSession(app: App, userId: number, options: SessionOpti
 async function accessTokenFor(
   app: App,
   user: { id: number; messengerId: number | null },
-  { sessionsEndedAt, familyId, provedAt }: Admission,
+  { sessionsEndedAt, familyId, ...proved }: Admission,
 ): Promise<Omit<TokenPair, 'refreshToken'>> {
   const access = await readEffectiveAccess(app, user.id);
   const accessToken = await signAccessToken(app, {
@@ -69,9 +78,17 @@ async function accessTokenFor(
     roleLevel: access.level,
     sessionsEndedAt,
     sessionId: familyId,
-    provedAt,
+    ...proved,
   });
   return { accessToken, expiresIn: accessSeconds(app) };
+}
+
+export interface SessionProof {
+  sessionId: string;
+  provedAt: Date;
+  /** The hash a password was checked against. */
+  passwordHash: string | null;
+  hasSecondFactor: boolean;
 }
 
 /**
@@ -81,7 +98,7 @@ async function accessTokenFor(
 export async function recordProof(
   app: App,
   user: { id: number; messengerId: number | null },
-  proof: { sessionId: string; provedAt: Date; passwordHash: string | null },
+  proof: SessionProof,
 ): Promise<Omit<TokenPair, 'refreshToken'> | null> {
   const admission = await setProved(app.db, { userId: user.id, ...proof, now: app.clock.now() });
   return admission && accessTokenFor(app, user, admission);
@@ -168,6 +185,13 @@ export async function closeAllSessions(t: App, userId: number): Promise<void> {
   });
 }
 
+/** Ends every session of a user but one, in the caller's transaction. Access tokens of the others work until they expire. */
+export async function closeOtherSessions(t: App, userId: number, sessionId: string): Promise<void> {
+  await lockUser(t.db, userId);
+  await revokeOthers(t.db, userId, sessionId, t.clock.now());
+  await forgetSessionUser(t, userId);
+}
+
 /** Whether all sessions of one of these users were ended after that time. */
 export function haveSessionsEndedSince(app: App, userIds: readonly number[], timestamp: Date): Promise<boolean> {
   return haveEndedSince(app.db, userIds, timestamp);
@@ -188,6 +212,8 @@ interface SessionInsert {
   familyId: string;
   deviceInfo: string | null;
   provedAt: Date | null;
+  hasSecondFactor: boolean;
+  startedAt: Date | null;
   expiresAt: Date;
   now: Date;
   /** The hash the password was checked against; the sign-in fails when it has changed since. */
@@ -200,6 +226,7 @@ interface Admission {
   sessionsEndedAt: Date | null;
   familyId: string;
   provedAt: Date | null;
+  hasSecondFactor: boolean;
 }
 
 /**
@@ -211,10 +238,12 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
   const [row] = await db.sql<Admission>(
     `WITH account AS (
        UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
-       WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id, sessions_ended_at)
-     INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, proved_at, expires_at, created_at)
-     SELECT id, $2, $3::uuid, $4, $8::timestamptz, $5::timestamptz, $6::timestamptz FROM account
-     RETURNING (SELECT sessions_ended_at FROM account), family_id, proved_at`,
+       WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text)
+         AND ($10::timestamptz IS NULL OR sessions_ended_at IS NULL OR sessions_ended_at <= $10::timestamptz)
+       RETURNING id, sessions_ended_at)
+     INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, proved_at, has_second_factor, expires_at, created_at)
+     SELECT id, $2, $3::uuid, $4, $8::timestamptz, $9::boolean, $5::timestamptz, $6::timestamptz FROM account
+     RETURNING (SELECT sessions_ended_at FROM account), family_id, proved_at, has_second_factor`,
     [
       session.userId,
       session.tokenHash,
@@ -224,6 +253,8 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
       session.now,
       session.passwordHash ?? null,
       session.provedAt,
+      session.hasSecondFactor,
+      session.startedAt,
     ],
   );
   return row ?? null;
@@ -254,31 +285,30 @@ async function applyRefreshToken(db: Db, use: TokenUse): Promise<(Admission & { 
          rotated_at = CASE WHEN rotates THEN coalesce(rotated_at, $5::timestamptz) ELSE rotated_at END
        WHERE token_hash = $2 AND user_id = (SELECT id FROM account) AND revoked_at IS NULL AND expires_at >= $5::timestamptz
          AND (rotated_at IS NULL OR rotated_at >= $6::timestamptz)
-       RETURNING user_id, family_id, device_info, rotates, proved_at),
+       RETURNING user_id, family_id, device_info, rotates, proved_at, has_second_factor),
      successor AS (
-       INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, rotates, proved_at, expires_at, created_at)
-       SELECT user_id, $3, family_id, device_info, true, proved_at, $4::timestamptz, $5::timestamptz FROM used WHERE rotates)
-     SELECT family_id, rotates, proved_at, (SELECT sessions_ended_at FROM account) FROM used`,
+       INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, rotates, proved_at, has_second_factor, expires_at, created_at)
+       SELECT user_id, $3, family_id, device_info, true, proved_at, has_second_factor, $4::timestamptz, $5::timestamptz FROM used WHERE rotates)
+     SELECT family_id, rotates, proved_at, has_second_factor, (SELECT sessions_ended_at FROM account) FROM used`,
     [use.userId, use.hash, use.newHash, use.expiresAt, use.now, use.graceSince],
   );
   return row ?? null;
 }
 
 /** Share-locks the user as `applyRefreshToken` does: an end of all sessions or another password that commits first refuses the proof. */
-async function setProved(
-  db: Db,
-  proof: { userId: number; sessionId: string; provedAt: Date; passwordHash: string | null; now: Date },
-): Promise<Admission | null> {
+async function setProved(db: Db, proof: SessionProof & { userId: number; now: Date }): Promise<Admission | null> {
   const [row] = await db.sql<Admission>(
     `WITH account AS (
        SELECT id, sessions_ended_at FROM users
        WHERE id = $1::int AND status = 'active' AND ($4::text IS NULL OR password_hash = $4::text) FOR SHARE),
      proved AS (
-       UPDATE cabinet_refresh_tokens SET proved_at = greatest(proved_at, $3::timestamptz)
+       UPDATE cabinet_refresh_tokens SET proved_at = greatest(proved_at, $3::timestamptz),
+         has_second_factor = has_second_factor OR $6::boolean
        WHERE user_id = (SELECT id FROM account) AND family_id = $2::uuid AND revoked_at IS NULL AND expires_at >= $5::timestamptz
-       RETURNING family_id, proved_at)
-     SELECT family_id, max(proved_at) AS proved_at, (SELECT sessions_ended_at FROM account) FROM proved GROUP BY family_id`,
-    [proof.userId, proof.sessionId, proof.provedAt, proof.passwordHash, proof.now],
+       RETURNING family_id, proved_at, has_second_factor)
+     SELECT family_id, max(proved_at) AS proved_at, bool_or(has_second_factor) AS has_second_factor,
+       (SELECT sessions_ended_at FROM account) FROM proved GROUP BY family_id`,
+    [proof.userId, proof.sessionId, proof.provedAt, proof.passwordHash, proof.now, proof.hasSecondFactor],
   );
   return row ?? null;
 }
@@ -337,6 +367,14 @@ async function revokeSessions(db: Db, userId: number, familyId: string | null, n
   await db.sql(
     `UPDATE cabinet_refresh_tokens SET revoked_at = $3::timestamptz
      WHERE user_id = $1::int AND ($2::uuid IS NULL OR family_id = $2::uuid) AND revoked_at IS NULL RETURNING id`,
+    [userId, familyId, now],
+  );
+}
+
+async function revokeOthers(db: Db, userId: number, familyId: string, now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE cabinet_refresh_tokens SET revoked_at = $3::timestamptz
+     WHERE user_id = $1::int AND family_id <> $2::uuid AND revoked_at IS NULL RETURNING id`,
     [userId, familyId, now],
   );
 }

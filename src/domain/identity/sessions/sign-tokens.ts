@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { UserSession } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
@@ -16,6 +16,8 @@ const SESSIONS_ENDED = 'sessions_ended';
 export const SESSION = 'sid';
 /** Claim of OpenID Connect: seconds since 1970 of the last proof of who the user is; absent where that is not known. */
 const PROVED = 'auth_time';
+/** Claim of RFC 8176: `['mfa']` where a second factor was shown, else absent. */
+const METHODS = 'amr';
 
 /** One imported key per secret; a secret changes with a setting only, so there are very few. */
 const keys = new Map<string, KeyObject>();
@@ -40,6 +42,7 @@ export async function signAccessToken(app: App, claims: AccessClaims): Promise<s
     ...(claims.messengerId === null ? {} : { messenger_id: claims.messengerId }),
     ...(claims.roleLevel > 0 ? { role_level: claims.roleLevel } : {}),
     ...(claims.provedAt === null ? {} : { [PROVED]: Math.floor(claims.provedAt.getTime() / 1_000) }),
+    ...(claims.hasSecondFactor ? { [METHODS]: ['mfa'] } : {}),
     ...(claims.sessionsEndedAt === null ? {} : { [SESSIONS_ENDED]: claims.sessionsEndedAt.getTime() }),
   };
   return sign(app, claims.userId, body, addMs(app.clock.now(), accessSeconds(app) * 1_000));
@@ -102,9 +105,10 @@ export function isFromEndedSession(payload: JWTPayload, sessionsEndedAt: Date | 
 
 /** The session that an access token names; null for one of an earlier release. */
 export function sessionOf(payload: JWTPayload): UserSession | null {
-  const { [SESSION]: id, [PROVED]: provedAt } = payload;
+  const { [SESSION]: id, [PROVED]: provedAt, [METHODS]: methods } = payload;
   if (typeof id !== 'string') return null;
-  return { id, provedAt: typeof provedAt === 'number' ? new Date(provedAt * 1_000) : null };
+  const hasSecondFactor = Array.isArray(methods) && methods.includes('mfa');
+  return { id, provedAt: typeof provedAt === 'number' ? new Date(provedAt * 1_000) : null, hasSecondFactor };
 }
 
 /** User id in `sub`; null when it is not an id. */
@@ -123,8 +127,15 @@ async function sign(app: App, userId: number, body: JWTPayload, expiresAt: Date)
     .sign(await signingKey(app));
 }
 
+/** A key of 32 bytes for another purpose. @param info names the purpose */
+export async function derivedKey(app: App, info: string): Promise<Buffer> {
+  return Buffer.from(hkdfSync('sha256', await readSecret(app), '', info, 32));
+}
+
+const readSecret = async (app: App): Promise<string> => configuredSecret(app) ?? (await developmentSecret(app));
+
 async function signingKey(app: App): Promise<KeyObject> {
-  const secret = configuredSecret(app) ?? (await developmentSecret(app));
+  const secret = await readSecret(app);
   let key = keys.get(secret);
   if (!key) {
     key = createSecretKey(Buffer.from(secret));

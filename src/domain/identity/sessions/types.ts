@@ -19,6 +19,7 @@ export interface AccessClaims {
   sessionId: string;
   /** When the user last proved in this session who he is; null when that is not known. */
   provedAt: Date | null;
+  hasSecondFactor: boolean;
 }
 
 export type TokenType = 'access' | 'refresh' | 'auto_login';

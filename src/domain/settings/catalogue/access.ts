@@ -14,6 +14,13 @@ export const accessSettings = {
   CABINET_ACCESS_TOKEN_EXPIRE_MINUTES: { type: 'int', default: 15, category: 'CABINET', min: 1 },
   CABINET_REFRESH_TOKEN_EXPIRE_DAYS: { type: 'int', default: 7, category: 'CABINET', min: 1, max: 36500 },
   FRESH_SIGN_IN_MINUTES: { type: 'int', default: 0, category: 'CABINET', min: 0, max: 1440, guard: 'superadmin' },
+  SECOND_FACTOR_FOR: {
+    type: 'str',
+    default: 'nobody',
+    category: 'CABINET',
+    choices: ['nobody', 'staff', 'everyone'],
+    guard: 'superadmin',
+  },
   CABINET_ALLOWED_ORIGINS: { type: 'str', default: '', category: 'CABINET' },
   CABINET_EMAIL_VERIFICATION_ENABLED: { type: 'bool', default: true, category: 'CABINET' },
   CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS: { type: 'int', default: 24, category: 'CABINET', min: 1 },

@@ -1,0 +1,99 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import * as OTPAuth from 'otpauth';
+import type { App } from '../../../core/app.ts';
+import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
+import { refusal } from '../../../core/errors.ts';
+import { clearLimit, limitOrRefuse } from '../../../core/rate-limit.ts';
+import { secretHash } from '../rules.ts';
+import { derivedKey } from '../sessions/sign-tokens.ts';
+import { type ChallengeKey, isSignedByPasskey } from './passkeys.ts';
+import { listTotps, spendRecoveryCode, spendStep, type Totp } from './repo.ts';
+
+/** What the user shows; exactly one of the three. */
+export interface FactorProof {
+  /** Six digits of an authenticator app. */
+  code?: string | null | undefined;
+  recoveryCode?: string | null | undefined;
+  /** Answer of `navigator.credentials.get` as JSON. */
+  passkey?: unknown;
+}
+
+export const factorInvalid = refusal('second_factor_invalid', 403, 'The code or passkey is not valid');
+
+const ATTEMPTS = 10;
+const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
+
+/**
+ * Uses a second factor up: a code or signature counts once, by whichever instance (spec 01 section 4.7).
+ * @param challenge for what the passkey signs
+ * @throws AppError 403 'The code or passkey is not valid' | 429 after 10 attempts of an account in 15 minutes
+ */
+export async function showFactor(app: App, userId: number, proof: FactorProof, challenge: ChallengeKey): Promise<void> {
+  const limitKey = `second-factor:account:${userId}`;
+  await limitOrRefuse(app, limitKey, ATTEMPTS, ATTEMPTS_WINDOW_SECONDS);
+  if (!(await isValid(app, userId, proof, challenge))) throw factorInvalid();
+  await clearLimit(app, limitKey);
+}
+
+async function isValid(app: App, userId: number, proof: FactorProof, challenge: ChallengeKey): Promise<boolean> {
+  if (proof.code != null) return isNextCode(app, await listTotps(app.db, userId, true), proof.code);
+  if (proof.recoveryCode != null) return spendRecoveryCode(app.db, userId, recoveryHash(proof.recoveryCode), app.clock.now());
+  return isSignedByPasskey(app, userId, challenge, proof.passkey);
+}
+
+/** Whether one of these authenticators shows the code now, or a step of 30 seconds before or after, and it was not used. */
+export async function isNextCode(app: App, totps: readonly Totp[], code: string): Promise<boolean> {
+  const now = app.clock.now();
+  for (const { id, secret } of totps) {
+    const text = await decrypted(app, secret);
+    if (text === null) continue;
+    const totp = new OTPAuth.TOTP({ secret: OTPAuth.Secret.fromBase32(text), ...TOTP });
+    const delta = totp.validate({ token: code, timestamp: now.getTime(), window: 1 });
+    if (delta === null) continue;
+    const step = Math.floor(now.getTime() / (TOTP.period * SECOND_MS)) + delta;
+    if (await spendStep(app.db, id, step, now)) return true;
+  }
+  return false;
+}
+
+/** What every authenticator app can do. */
+const TOTP = { algorithm: 'SHA1', digits: 6, period: 30 };
+const SECRET_BYTES = 20;
+
+/** A secret for an authenticator app: base32, and the `otpauth://` address of its QR code. */
+export function newTotpSecret(app: App, issuer: string, label: string): { secret: string; uri: string } {
+  const bytes = app.random.bytes(SECRET_BYTES);
+  const secret = new OTPAuth.Secret({ buffer: new Uint8Array(bytes).buffer });
+  return { secret: secret.base32, uri: new OTPAuth.TOTP({ issuer, label, secret, ...TOTP }).toString() };
+}
+
+/** Spaces, dashes and the case of what was typed do not matter. */
+export const recoveryHash = (code: string) => secretHash(`recovery:${code.toLowerCase().replace(/[^a-z0-9]/g, '')}`);
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** So that a copy of the database alone gives nobody codes; another `CABINET_JWT_SECRET` makes the authenticators void. */
+const encryptionKey = (app: App) => derivedKey(app, 'second factors, secrets of authenticators');
+
+/** @returns base64url of nonce, tag and text */
+export async function encrypted(app: App, text: string): Promise<string> {
+  const nonce = app.random.bytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, await encryptionKey(app), nonce);
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
+}
+
+/** @returns null for a text of another key */
+async function decrypted(app: App, stored: string): Promise<string | null> {
+  const bytes = Buffer.from(stored, 'base64url');
+  const decipher = createDecipheriv(CIPHER, await encryptionKey(app), bytes.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
+  } catch {
+    app.log.warn('the secret of an authenticator cannot be read: CABINET_JWT_SECRET is another one');
+    return null;
+  }
+}
