@@ -33,7 +33,7 @@ export const DIFFERS = [
 ];
 /** One of so many of the other files runs on the embedded database, too: in `npm test`, and in `npm run test:all`. */
 const ONE_FILE_IN = 64;
-const ONE_FILE_IN_ALL = 6;
+const ONE_FILE_IN_ALL = 12;
 
 /** Start and stop of the service: every run of `npm test`. */
 const PROCESSES_ALWAYS = ['tests/system/start-stop.test.ts'];
@@ -43,6 +43,31 @@ const PROCESSES_NEVER = ['tests/system/failover.test.ts'];
 const ONE_RACE_IN = 3;
 /** Of the other tests of processes, which are drills of a minute or more, one in so many. */
 const ONE_DRILL_IN = 6;
+
+/**
+ * Long ones on subjects that seldom change: `npm run test:all` runs one in so many of each group, chosen by the seed, `-- --every` all. Their
+ * sum would be half of its time.
+ */
+const LONG_FILES = [
+  { folder: 'tests/domain/import/', isLong: () => true, oneIn: 2 },
+  {
+    folder: 'tests/system/',
+    isLong: (path) =>
+      /failover|panel-of|import-command|demo|import-kills|backup-kill|in-time-recovery|mass-send|pinned|db-move|clock-jumps/.test(
+        path,
+      ),
+    oneIn: 2,
+  },
+];
+
+/** Files that `npm run test:all` leaves out this time. */
+export function filesLeftOut(seed) {
+  return LONG_FILES.flatMap(({ folder, isLong, oneIn }) => {
+    const long = testFilesOf([folder]).filter(isLong);
+    const chosen = new Set(chosenBy(seed, long, oneIn));
+    return long.filter((path) => !chosen.has(path));
+  });
+}
 
 /** Paths of the test files below these folders or of these names, with slashes, relative to the root. */
 export function testFilesOf(paths) {

@@ -1,7 +1,8 @@
 // npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why. Of large matrices
 // it tries a sample, as of the races and the tests of processes, and on the embedded database what differs between the two databases and a
 // sample of the rest (scripts/test-plan.mjs).
-//   npm run test:all                    every case of the matrices, every race and process, and the documented refusals
+//   npm run test:all                    every case and race, and the documented refusals; samples of the longest matrices and files only
+//   npm run test:all -- --every         everything
 //   TEST_DATABASE_URL= npm run test:all    the same without a server: everything but the races on the embedded database
 //   MATRIX_SEED=7 npm test              the samples of an earlier run
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner; every case of the named files
@@ -11,7 +12,14 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { childEnvironment, ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
-import { BEFORE_ANY_SQL, filesForBothDatabases, filesOfProcesses, filesOfRaces, ON_A_DATABASE } from './test-plan.mjs';
+import {
+  BEFORE_ANY_SQL,
+  filesForBothDatabases,
+  filesLeftOut,
+  filesOfProcesses,
+  filesOfRaces,
+  ON_A_DATABASE,
+} from './test-plan.mjs';
 
 await ensureInstalled();
 await ensureGenerated();
@@ -21,7 +29,8 @@ await ensureBuilt();
 const CONNECTIONS_OF_TWO_ROUNDS = 90;
 
 const isWhole = process.argv.includes('--all');
-const words = process.argv.slice(2).filter((word) => word !== '--all');
+const isEverything = process.argv.includes('--every');
+const words = process.argv.slice(2).filter((word) => word !== '--all' && word !== '--every');
 const FAILURE_LIST = join(root, 'node_modules', '.cache', 'failure-list.txt');
 await mkdir(join(FAILURE_LIST, '..'), { recursive: true });
 await rm(FAILURE_LIST, { force: true });
@@ -31,9 +40,12 @@ const vitest = (args, env = {}) => run(runtime(), [...runner, ...args], { env: {
 if (words.length > 0) process.exit(await vitest(words));
 
 const seed = process.env.MATRIX_SEED ?? String(randomInt(2 ** 31));
-// With it, the matrices try a sample only.
-if (isWhole) delete process.env.MATRIX_SEED;
+// With it, the matrices try a sample only; with MATRIX_ALL, only the longest of them.
+if (isEverything) delete process.env.MATRIX_SEED;
 else process.env.MATRIX_SEED = seed;
+if (isWhole) process.env.MATRIX_ALL = '1';
+const leftOut = isWhole && !isEverything ? filesLeftOut(seed) : [];
+const withoutThem = leftOut.map((path) => `--exclude=${path}`);
 
 const serverUrl = await reachableServer();
 const failed = [];
@@ -56,12 +68,16 @@ await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
 
 const startedAt = performance.now();
 console.log(`Samples of this run: MATRIX_SEED=${seed}${isWhole ? '' : ' (npm run test:all tries every case)'}`);
+if (leftOut.length > 0) console.log(`Left out this time (npm run test:all -- --every runs them): ${leftOut.join(', ')}`);
 const unit = (options) => round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {}, options);
 const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
 const workers = { SERVICE_WORKERS: hasEnoughConnections ? '3' : '2', RACE_WORKERS: hasEnoughConnections ? '2' : '1' };
 const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...workers };
 const service = () =>
-  round('service on PostgreSQL', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], { ...onServer, ...recorded });
+  round('service on PostgreSQL', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL, ...withoutThem], {
+    ...onServer,
+    ...recorded,
+  });
 const race = (options) => {
   const files = isWhole ? [] : filesOfRaces(seed);
   return round(
@@ -73,8 +89,13 @@ const race = (options) => {
 };
 const system = (options) => {
   const files = isWhole ? [] : filesOfProcesses(seed);
-  const name = isWhole ? 'every file' : files.map((path) => basename(path, '.test.ts')).join(', ');
-  return round(`system, the built service as processes: ${name}`, ['--project', 'system', ...files], onServer, options);
+  const name = isWhole ? `every file but ${leftOut.length}` : files.map((path) => basename(path, '.test.ts')).join(', ');
+  return round(
+    `system, the built service as processes: ${name}`,
+    ['--project', 'system', ...files, ...withoutThem],
+    onServer,
+    options,
+  );
 };
 
 // The service project waits for a quarter of its time, the tests of processes and the races for more: side by side they keep two cores busy,
@@ -122,7 +143,7 @@ async function embeddedRound(options) {
     return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env, options);
   const { differing, sample } = filesForBothDatabases(seed, { isWhole });
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
-  return round(name, ['--project', 'service', ...differing, ...sample], env, options);
+  return round(name, ['--project', 'service', ...differing, ...sample, ...withoutThem], env, options);
 }
 
 /** Runs the test runner with its output collected. */

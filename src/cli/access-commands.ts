@@ -11,7 +11,7 @@ import {
 import type { ApiToken } from '../domain/access/types.ts';
 import { createAdmin, needsPassword } from '../domain/identity/create-account.ts';
 import { findUserByEmail, findUserById } from '../domain/identity/find-user.ts';
-import { resetSecondFactor } from '../domain/identity/second-factor/own-factors.ts';
+import { resetSecondFactor } from '../domain/identity/second-factor/account-factors.ts';
 import { askSecret } from './ask-secret.ts';
 import { alignColumns, type Command, type CommandCall, CommandError, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';

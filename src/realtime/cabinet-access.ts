@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { App } from '../core/app.ts';
-import { isConfigAdmin, lacksSecondFactor, readActivePolicies, readEffectiveAccess } from '../domain/access/effective-access.ts';
+import { isConfigAdmin, isWithoutSecondFactor, readActivePolicies, readEffectiveAccess } from '../domain/access/effective-access.ts';
 import { denialReason } from '../domain/access/permissions.ts';
 import { readSessionUser, recheckSessions } from '../domain/identity/authenticate.ts';
 import { SESSION } from '../domain/identity/sessions/sign-tokens.ts';
@@ -28,7 +28,7 @@ export async function readCabinetAccess(
     readActivePolicies(app),
   ]);
   const isListed = user !== null && isConfigAdmin(app, user);
-  if (lacksSecondFactor(app, access, session)) return { isAdmin: isListed || access.level > 0, receivesStaffEvents: false };
+  if (isWithoutSecondFactor(app, access, session)) return { isAdmin: isListed || access.level > 0, receivesStaffEvents: false };
   if (isListed) return { isAdmin: true, receivesStaffEvents: true };
   // Roles make an administrator too (spec 01 H26), as `me/is-admin` says.
   return {

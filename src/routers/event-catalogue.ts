@@ -4,7 +4,7 @@ import { ACCESS_EVENTS } from '../domain/access/events.ts';
 import { BAN_EVENTS } from '../domain/ban-system/ban-notices.ts';
 import { BROADCAST_EVENTS } from '../domain/broadcasts/events.ts';
 import { IDENTITY_EVENTS } from '../domain/identity/events.ts';
-import { SECOND_FACTOR_EVENTS } from '../domain/identity/second-factor/own-factors.ts';
+import { SECOND_FACTOR_EVENTS } from '../domain/identity/second-factor/account-factors.ts';
 import { LEDGER_EVENTS } from '../domain/ledger/events.ts';
 import { PANEL_NOTICE_EVENTS } from '../domain/panel-events/notices.ts';
 import { PINNED_MESSAGE_EVENTS } from '../domain/pinned-messages/events.ts';

@@ -90,7 +90,7 @@ describe('a role that demands it', () => {
     return admin;
   }
 
-  it('gives nothing until one is shown in the session; enrolling is possible', async () => {
+  it('gives nothing until one is shown in the session, but enrolling is possible', async () => {
     const admin = await anAdmin();
     expect(await admin.get('/cabinet/admin/users')).toMatchObject(DEMANDED);
     expect((await admin.get(BASE)).body).toMatchObject({ is_available: true, is_demanded: true, is_shown: false });

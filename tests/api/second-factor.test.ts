@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts';
 import { hashPassword } from '../../src/core/password-hasher.ts';
-import { resetSecondFactor } from '../../src/domain/identity/second-factor/own-factors.ts';
+import { resetSecondFactor } from '../../src/domain/identity/second-factor/account-factors.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { codeOf } from '../support/authenticator-app.ts';
@@ -154,10 +154,10 @@ describe('a passkey', () => {
     await from().post(`${BASE}/sign-in/challenge`, { ticket: other });
     expect(await secondPart(other, { passkey: passkey.get(options.body) })).toMatchObject(REFUSED);
     const thief = await adminClient(t.app, server, ['*:*'], 900);
-    const own = await addPasskey(thief);
+    const stolenWith = await addPasskey(thief);
     const ticket = await aTicket();
     const stolen = await from().post(`${BASE}/sign-in/challenge`, { ticket });
-    expect(await secondPart(ticket, { passkey: own.passkey.get(stolen.body) })).toMatchObject(REFUSED);
+    expect(await secondPart(ticket, { passkey: stolenWith.passkey.get(stolen.body) })).toMatchObject(REFUSED);
     const begun = await admin.post(`${BASE}/passkeys/options`);
     const fake = new TestPasskey('https://cabinet.example.org').create(begun.body);
     expect(await from(admin.accessToken).post(`${BASE}/passkeys`, { name: 'Fake', response: fake })).toMatchObject({

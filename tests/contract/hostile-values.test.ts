@@ -27,7 +27,7 @@ let accepted = 0;
 
 beforeAll(async () => {
   t = await testApp({ environment: { YOOKASSA_RECURRENT_ENABLED: 'true', ...WITH_BAN_SYSTEM } });
-  server = await testServer(t.app);
+  server = await testServer(t.app, { recordsRefusals: false });
 });
 afterAll(async () => {
   await server.close();
@@ -35,7 +35,10 @@ afterAll(async () => {
   expect(accepted / called).toBeGreaterThan(0.7);
 });
 
-test.each(sampleOf(named, ([name]) => name))('%s', async (name, operation) => {
+/** Each operation is called with some 30 values. */
+const ONE_IN_OF_ALL = 3;
+
+test.each(sampleOf(named, ([name]) => name, ONE_IN_OF_ALL))('%s', async (name, operation) => {
   const { client, path, body } = await rightRequest(t, server, name, operation);
   called += 1;
   const faults: string[] = [];

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { UserActor } from '../../src/core/actor.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/clock.ts';
-import { beginTotp, confirmTotp, removeFactor } from '../../src/domain/identity/second-factor/own-factors.ts';
+import { beginTotp, confirmTotp, removeFactor } from '../../src/domain/identity/second-factor/account-factors.ts';
 import { completeSignIn } from '../../src/domain/identity/second-factor/sign-in.ts';
 import { openSession } from '../../src/domain/identity/sessions/sessions.ts';
 import { codeOf } from '../support/authenticator-app.ts';

@@ -4,7 +4,7 @@ import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken, type TokenRequest } from '../../src/domain/access/tokens.ts';
 import { recordReply } from './recorded-replies.ts';
-import { observeRefusal } from './refusal-recorder.ts';
+import { compareRefusal, observeRefusal } from './refusal-recorder.ts';
 import { servedRoutes } from './served-routes.ts';
 import { UploadForm } from './upload-form.ts';
 
@@ -39,10 +39,13 @@ export interface ApiClient {
   with(headers: Record<string, string>): ApiClient;
 }
 
-/** The REST server of an app in this process, without a socket. */
-export async function testServer(app: App): Promise<FastifyInstance> {
+/**
+ * The REST server of an app in this process, without a socket.
+ * @param options.recordsRefusals false where only a sample of the cases is tried: the check of the declared refusals must not depend on it
+ */
+export async function testServer(app: App, { recordsRefusals = true } = {}): Promise<FastifyInstance> {
   const { fastify } = await createHttpServer({
-    observeRefusal,
+    observeRefusal: recordsRefusals ? observeRefusal : compareRefusal,
     routes: servedRoutes,
     app,
     metrics: createMetrics(),

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Set by `npm test`, which prints it; unset, every case is tried: `npm run test:all`, and a file that is run by its name. */
+/** Set by `npm test` and `npm run test:all`, which print it. Unset, every case is tried: a file that is run by its name, and `-- --every`. */
 const seed = process.env.MATRIX_SEED;
+/** Set by `npm run test:all`, which tries every case but of the longest matrices. */
+const isAll = process.env.MATRIX_ALL !== undefined;
 
 /** One case in so many is tried by `npm test`. */
 const ONE_IN = 6;
@@ -10,11 +12,12 @@ const ONE_IN = 6;
  * The cases of a large matrix that this run tries. Which ones depends on the seed and on the name of the case alone, so that another case
  * that is added or left out changes nothing for the others.
  * @param nameOf different for each case
- * @param isWhole whether a run without a seed tries all of them: not where they are long and another database tries them, too
- * @returns all of them, or a sixth of them (rounded up) in their order
+ * @param oneInOfAll of the longest matrices one in so many is enough for `npm run test:all`
+ * @returns in their order
  */
-export function sampleOf<T>(cases: readonly T[], nameOf: (one: T) => string, isWhole = true): T[] {
-  if (seed === undefined && isWhole) return [...cases];
+export function sampleOf<T>(cases: readonly T[], nameOf: (one: T) => string, oneInOfAll = 1): T[] {
+  const oneIn = isAll ? oneInOfAll : ONE_IN;
+  if (seed === undefined || oneIn === 1) return [...cases];
   const rankOf = (one: T) =>
     createHash('sha1')
       .update(`${seed} ${nameOf(one)}`)
@@ -23,7 +26,7 @@ export function sampleOf<T>(cases: readonly T[], nameOf: (one: T) => string, isW
     cases
       .map((one) => ({ one, rank: rankOf(one) }))
       .sort((a, b) => (a.rank < b.rank ? -1 : 1))
-      .slice(0, Math.ceil(cases.length / ONE_IN))
+      .slice(0, Math.ceil(cases.length / oneIn))
       .map(({ one }) => one),
   );
   return cases.filter((one) => chosen.has(one));
@@ -31,5 +34,5 @@ export function sampleOf<T>(cases: readonly T[], nameOf: (one: T) => string, isW
 
 /** How much of something large a test makes. @param sample in `npm test`: the least that has all that `whole` shows */
 export function amountOf(whole: number, sample: number): number {
-  return seed === undefined ? whole : sample;
+  return seed === undefined || isAll ? whole : sample;
 }

@@ -9,6 +9,7 @@ import { type ServiceProcess, startServiceProcess } from '../../packages/measure
 import { memoryStore } from '../../packages/sandbox/src/host-ports.ts';
 import { startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { fillMigratedFolder } from '../support/migrated-folder.ts';
 import { runCommand } from '../support/run-cli.ts';
 import { startSmtpServer } from '../unit/mail/smtp-server.ts';
 
@@ -20,6 +21,16 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 const cli = (words: string, environment: Record<string, string> = {}, input?: string) =>
   runCommand(words.split(' '), { DATA_DIR: dataDir, ...environment }, input === undefined ? {} : { input });
+
+/** Commands that need no file run in the service meanwhile, which has the database open: each by itself would open it for seconds. */
+const seenWith = async (work: (service: ServiceProcess) => Promise<void>) => {
+  const service = await startServiceProcess({ dataDir });
+  try {
+    await work(service);
+  } finally {
+    await service.stop();
+  }
+};
 
 interface Finding {
   check: string;
@@ -42,6 +53,7 @@ describe('calling it', () => {
     for (const name of [
       'doctor',
       'admin create',
+      'admin reset-second-factor',
       'token create',
       'token list',
       'token rotate',
@@ -138,14 +150,6 @@ describe('moving in', () => {
 
 describe('work on one installation, in its order', () => {
   let token: { id: number; token: string };
-  const seenWith = async (work: (service: ServiceProcess) => Promise<void>) => {
-    const service = await startServiceProcess({ dataDir });
-    try {
-      await work(service);
-    } finally {
-      await service.stop();
-    }
-  };
   const tokensBy = async (service: ServiceProcess, text: string) =>
     (await createRequester(service.url, { 'x-api-key': text }).get('/tokens')).status;
 
@@ -157,27 +161,26 @@ describe('work on one installation, in its order', () => {
     const made = await cli('token create shop --days 30 --scopes auth:read,auth:write --addresses 127.0.0.0/8 --json');
     expect(made.code).toBe(0);
     token = JSON.parse(made.out) as typeof token;
-    const list = await cli('token list');
-    expect(list.out).toMatch(new RegExp(`^${token.id} +${token.token.slice(0, 8)}… +active .* shop$`, 'm'));
-    expect(list.out).not.toContain(token.token);
-    expect((await cli('token create shop --scopes users:fly')).err).toContain('Not a scope of an API token');
-    const rotated = await cli(`token rotate ${token.id} --overlap 10080 --json`);
-    expect(JSON.parse(rotated.out)).toMatchObject({
-      id: token.id,
-      scopes: ['auth:read', 'auth:write'],
-      allowed_addresses: ['127.0.0.0/8'],
-    });
-
     const admin = await cli('admin create Boss@Example.com --json');
     expect(admin.err).toBe('');
     const { password } = JSON.parse(admin.out) as { password: string };
     expect(password).toMatch(/^[\w-]{24}$/);
-    expect((await cli('admin create boss@example.com')).out).toContain('The password is as before.');
     expect((await cli('admin create boss@example.com', { ADMIN_EMAILS: 'other@example.com' })).out).toContain(
       'Add boss@example.com to ADMIN_EMAILS',
     );
 
     await seenWith(async (service) => {
+      const list = await cli('token list');
+      expect(list.out).toMatch(new RegExp(`^${token.id} +${token.token.slice(0, 8)}… +active .* shop$`, 'm'));
+      expect(list.out).not.toContain(token.token);
+      expect((await cli('token create shop --scopes users:fly')).err).toContain('Not a scope of an API token');
+      const rotated = await cli(`token rotate ${token.id} --overlap 10080 --json`);
+      expect(JSON.parse(rotated.out)).toMatchObject({
+        id: token.id,
+        scopes: ['auth:read', 'auth:write'],
+        allowed_addresses: ['127.0.0.0/8'],
+      });
+      expect((await cli('admin create boss@example.com')).out).toContain('The password is as before.');
       expect(await tokensBy(service, token.token)).toBe(200);
       const login = await createRequester(service.url).post('/cabinet/auth/email/login', { email: 'boss@example.com', password });
       expect(login.status).toBe(200);
@@ -191,8 +194,12 @@ describe('work on one installation, in its order', () => {
       expect(JSON.parse(typed.out)).toMatchObject({ email: 'second@example.com', is_new: true, is_password_set: true });
       const body = { email: 'second@example.com', password: 'typed password' };
       expect((await createRequester(service.url).post('/cabinet/auth/email/login', body)).status).toBe(200);
+      const reset = await cli('admin reset-second-factor second@example.com --json');
+      expect(JSON.parse(reset.out)).toEqual({ user_id: expect.any(Number), removed: 0 });
       const failed = await cli('token revoke 4711');
       expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('There is no token 4711.')]);
+      const noGift = await cli('gifts refund 4711 --reason why');
+      expect([noGift.code, noGift.err]).toEqual([1, expect.stringContaining('Purchase not found')]);
       const socket = await stat(join(dataDir, 'command.sock'));
       expect([socket.isSocket(), socket.mode & 0o777]).toEqual([true, 0o600]);
 
@@ -207,8 +214,6 @@ describe('work on one installation, in its order', () => {
     });
 
     expect((await cli(`token revoke ${token.id}`)).out).toContain('is revoked');
-    const noGift = await cli('gifts refund 4711 --reason why');
-    expect([noGift.code, noGift.err]).toEqual([1, expect.stringContaining('Purchase not found')]);
     const payouts = await cli('withdrawals export --from 2026-01-01 --to 2027-01-01');
     expect([payouts.code, payouts.err]).toEqual([0, '']);
     expect(payouts.out).toMatch(/^request_id,status,amount_kopeks,[\w,]+\r\n$/);
@@ -218,8 +223,6 @@ describe('work on one installation, in its order', () => {
     expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual([`\uFEFF${payouts.out}`, 0o600]);
     const twice = await cli(`withdrawals export --from 2026-01-01 --to 2027-01-01 --output ${file}`);
     expect([twice.code, twice.err]).toEqual([1, `${file} exists already.\n`]);
-    const missing = await cli('token revoke 4711');
-    expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('There is no token 4711.')]);
     const asked = await cli('admin create boss@example.com --password prompt', {}, 'another password\n');
     expect(asked.code).toBe(0);
     expect(asked.out + asked.err).not.toContain('another password');
@@ -253,7 +256,7 @@ describe('work on one installation, in its order', () => {
 
 describe('payments that need a decision', () => {
   test('doctor counts them, and they are listed, shown and resolved once, as the audit log says', async () => {
-    await cli('migrate');
+    await fillMigratedFolder(dataDir);
     const admin = JSON.parse((await cli('admin create boss@example.com --json')).out) as { user_id: number };
     expect((await doctor()).of('payment cases')).toMatchObject({ verdict: 'ok', detail: 'none is open' });
     expect((await cli('cases list')).out).toBe('There is no open case.\n');
@@ -269,38 +272,44 @@ describe('payments that need a decision', () => {
     expect(open.of('payment cases').detail).toMatch(/^3 payments need a decision, the oldest since 20/);
     expect(open.of('payment cases').next).toBe('npm run cli -- cases list');
 
-    const listed = JSON.parse((await cli('cases list --json')).out) as {
-      total: number;
-      cases: { id: number; reference: string }[];
-    };
-    expect([listed.total, listed.cases.map(({ reference }) => reference)]).toEqual([3, ['ref-3', 'ref-2', 'ref-1']]);
-    expect((await cli('cases list --limit 1 --page 2')).out).toMatch(/ yookassa +123 ₽ .* open +unknown_payment/);
-    const [first, second, third] = listed.cases.map(({ id }) => id);
-    const shown = await cli(`cases show ${first}`);
-    expect(shown.out).toContain('none is known');
-    expect(shown.out).toContain(`npm run cli -- cases resolve ${first}`);
+    let [first, second, third]: (number | undefined)[] = [];
+    await seenWith(async () => {
+      const listed = JSON.parse((await cli('cases list --json')).out) as {
+        total: number;
+        cases: { id: number; reference: string }[];
+      };
+      expect([listed.total, listed.cases.map(({ reference }) => reference)]).toEqual([3, ['ref-3', 'ref-2', 'ref-1']]);
+      expect((await cli('cases list --limit 1 --page 2')).out).toMatch(/ yookassa +123 ₽ .* open +unknown_payment/);
+      [first, second, third] = listed.cases.map(({ id }) => id);
+      const shown = await cli(`cases show ${first}`);
+      expect(shown.out).toContain('none is known');
+      expect(shown.out).toContain(`npm run cli -- cases resolve ${first}`);
 
-    for (const [words, message] of [
-      [`cases resolve ${first}`, 'Say one of --credit USER_ID, --refund and --ignore.'],
-      [`cases resolve ${first} --refund --ignore`, 'Say one of'],
-      [`cases resolve ${first} --ignore`, '--ignore needs --comment TEXT.'],
-      [`cases resolve ${first} --refund --kopeks 5`, '--kopeks goes with --credit.'],
-      [`cases resolve ${first} --credit me`, '--credit must be a whole number'],
-      ['cases list --status closed', '--status must be open, resolved or all'],
-    ] as const) {
-      const wrong = await cli(words);
-      expect([wrong.code, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining(message)]);
-    }
-    expect((await cli('cases show 4711')).err).toContain('There is no case 4711');
-    expect((await cli(`cases resolve ${first} --credit 4711`)).err).toContain('User not found');
+      for (const [words, message] of [
+        [`cases resolve ${first}`, 'Say one of --credit USER_ID, --refund and --ignore.'],
+        [`cases resolve ${first} --refund --ignore`, 'Say one of'],
+        [`cases resolve ${first} --ignore`, '--ignore needs --comment TEXT.'],
+        [`cases resolve ${first} --refund --kopeks 5`, '--kopeks goes with --credit.'],
+        [`cases resolve ${first} --credit me`, '--credit must be a whole number'],
+        ['cases list --status closed', '--status must be open, resolved or all'],
+      ] as const) {
+        const wrong = await cli(words);
+        expect([wrong.code, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining(message)]);
+      }
+      expect((await cli('cases show 4711')).err).toContain('There is no case 4711');
+      expect((await cli(`cases resolve ${first} --credit 4711`)).err).toContain('User not found');
 
-    const credited = await cli(`cases resolve ${first} --credit ${admin.user_id}`);
-    expect([credited.err, credited.out]).toEqual(['', expect.stringMatching(/resolved: transaction \d+ credits user \d+\.\n$/)]);
-    const again = await cli(`cases resolve ${first} --credit ${admin.user_id}`);
-    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is resolved')]);
-    expect((await cli(`cases resolve ${second} --credit ${admin.user_id}`)).err).toContain('was credited meanwhile');
-    expect((await cli(`cases resolve ${second} --ignore --comment twice`)).out).toContain('ignored');
-    expect((await cli(`cases resolve ${third} --refund`)).out).toContain('Return it in the cabinet of yookassa');
+      const credited = await cli(`cases resolve ${first} --credit ${admin.user_id}`);
+      expect([credited.err, credited.out]).toEqual([
+        '',
+        expect.stringMatching(/resolved: transaction \d+ credits user \d+\.\n$/),
+      ]);
+      const again = await cli(`cases resolve ${first} --credit ${admin.user_id}`);
+      expect([again.code, again.err]).toEqual([1, expect.stringContaining('is resolved')]);
+      expect((await cli(`cases resolve ${second} --credit ${admin.user_id}`)).err).toContain('was credited meanwhile');
+      expect((await cli(`cases resolve ${second} --ignore --comment twice`)).out).toContain('ignored');
+      expect((await cli(`cases resolve ${third} --refund`)).out).toContain('Return it in the cabinet of yookassa');
+    });
     expect((await doctor()).of('payment cases').verdict).toBe('ok');
     expect((await cli('ledger check')).out).toContain('The ledger is clean (1 transactions');
 

@@ -15,7 +15,7 @@ export async function createPasskey(options: Options) {
 }
 
 /** Lets the user sign with one of his passkeys. */
-export async function usePasskey(options: Options) {
+export async function signWithPasskey(options: Options) {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as never);
   return answerOf(await navigator.credentials.get({ publicKey }));
 }

@@ -1,6 +1,6 @@
 import { CabinetError, type Proof } from '@subscription-service/client';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { createPasskey, usePasskey } from './passkeys.ts';
+import { createPasskey, signWithPasskey } from './passkeys.ts';
 import { client, onProofRequested, sentenceOf } from './service.ts';
 import { useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -59,7 +59,7 @@ export function SecondStep({ part, onDone }: { part: SecondPart; onDone: () => v
   const { ticket, methods } = part;
   async function show(proof: Proof | 'passkey') {
     const { signIn, signInChallenge } = client.api.secondFactor;
-    const form = proof === 'passkey' ? { passkey: await usePasskey(await signInChallenge.mutate({ ticket })) } : proof;
+    const form = proof === 'passkey' ? { passkey: await signWithPasskey(await signInChallenge.mutate({ ticket })) } : proof;
     await client.session.start(await signIn.mutate({ ticket, ...form }));
     onDone();
   }
@@ -86,7 +86,7 @@ export function ProofDialog() {
   };
   async function show(proof: Proof | 'passkey') {
     if (proof !== 'passkey') end(proof);
-    else end({ passkey: await usePasskey(await client.api.secondFactor.challenge.mutate()) });
+    else end({ passkey: await signWithPasskey(await client.api.secondFactor.challenge.mutate()) });
   }
   function submitPassword(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -117,11 +117,11 @@ export function ProofDialog() {
 /** The user's second factors; nothing where the service does not offer them. */
 export function SecondFactorCard() {
   const texts = useTexts();
-  const own = useLoaded(() => client.api.secondFactor.list.query());
+  const list = useLoaded(() => client.api.secondFactor.list.query());
   const [secret, setSecret] = useState<string | null>(null);
   const [codes, setCodes] = useState<string[] | null>(null);
   const [error, setError] = useState<unknown>(null);
-  if (!own.value?.is_available) return null;
+  if (!list.value?.is_available) return null;
   const { secondFactor } = client.api;
 
   /** Adding a factor answers a token in which it counts as shown. */
@@ -129,7 +129,7 @@ export function SecondFactorCard() {
     await client.session.replaceAccessToken(answer.access_token);
     setSecret(null);
     setCodes(answer.recovery_codes ?? codes);
-    own.reload();
+    list.reload();
   }
   const run = (work: () => Promise<void>) => {
     setError(null);
@@ -149,7 +149,7 @@ export function SecondFactorCard() {
     <section className="card" data-testid="second-factors">
       <h2>{texts.secondFactor}</h2>
       <ul>
-        {own.value.factors.map(({ id, kind, name }) => (
+        {list.value.factors.map(({ id, kind, name }) => (
           <li key={id}>
             {kind === 'passkey' ? texts.passkey : texts.authenticator}: {name}{' '}
             <button
@@ -158,7 +158,7 @@ export function SecondFactorCard() {
               onClick={() =>
                 run(async () => {
                   await secondFactor.remove.mutate({ factor_id: id });
-                  own.reload();
+                  list.reload();
                 })
               }
             >

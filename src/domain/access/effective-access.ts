@@ -70,7 +70,7 @@ const SECOND_FACTOR_MISSING = {
 export const roleNeedsSecondFactor = refusal('role_needs_second_factor', 403, SECOND_FACTOR_MISSING);
 
 /** Whether a role of the user demands a second factor that was not shown in the session (spec 01 section 4.7). */
-export function lacksSecondFactor(app: App, access: EffectiveAccess, session: { hasSecondFactor: boolean } | null): boolean {
+export function isWithoutSecondFactor(app: App, access: EffectiveAccess, session: { hasSecondFactor: boolean } | null): boolean {
   if (!access.requiresSecondFactor || app.settings.get('SECOND_FACTOR_FOR') === 'nobody') return false;
   return session?.hasSecondFactor !== true;
 }
@@ -93,7 +93,7 @@ export async function authorizeAdmin(
     const reason = denialReason(permission, access, await readActivePolicies(app), ip, app.clock.now());
     if (reason !== null) throw permissionDenied({ detail: `Permission denied: ${reason}` });
   }
-  if (lacksSecondFactor(app, access, session)) throw roleNeedsSecondFactor();
+  if (isWithoutSecondFactor(app, access, session)) throw roleNeedsSecondFactor();
   return { kind: 'admin', userId: user.id, level: adminLevel(access, isListed), isConfigAdmin: isListed };
 }
 

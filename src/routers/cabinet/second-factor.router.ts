@@ -11,11 +11,11 @@ import {
   noFactorYet,
   passkeyInvalid,
   passkeyTaken,
-  readOwnFactors,
+  readFactors,
   readSessionChallenge,
   removeFactor,
   renewRecoveryCodes,
-} from '../../domain/identity/second-factor/own-factors.ts';
+} from '../../domain/identity/second-factor/account-factors.ts';
 import { factorInvalid } from '../../domain/identity/second-factor/show-factor.ts';
 import { completeSignIn, readSignInChallenge, ticketInvalid } from '../../domain/identity/second-factor/sign-in.ts';
 import { freshSignInRequired } from '../../domain/identity/sessions/fresh-sign-in.ts';
@@ -28,6 +28,9 @@ import { AuthenticatorCode, PasskeyAnswer, RecoveryCode } from './factor-forms.s
 import { limitedProcedure } from './limited-procedure.ts';
 
 /** Not in the contract: second factors of accounts (spec 01 section 4.7). */
+
+const TICKET_EXAMPLE = 'Zx0pQ3mB9cTq7Lw2Vn5Rk8Ys1Hd4Jf6GaEuPoIiCvXz';
+const PASSKEY_EXAMPLE = { id: 'q2vXcM3d', response: { clientDataJSON: 'eyJ0eXAi', attestationObject: 'o2NmbXRk' } };
 
 const FactorName = z.string().trim().min(1).max(64);
 
@@ -91,7 +94,7 @@ const PasskeyAddRequest = z
     name: FactorName.describe('Name for it, such as the device, 1 to 64 characters.'),
     response: PasskeyAnswer.describe('`toJSON()` of what `navigator.credentials.create` returned.'),
   })
-  .meta({ id: 'PasskeyAddRequest' });
+  .meta({ id: 'PasskeyAddRequest', example: { name: 'Key', response: PASSKEY_EXAMPLE } });
 
 const FactorPath = z.object({ factor_id: z.int().describe('Id of the second factor.') });
 
@@ -105,7 +108,9 @@ const Ticket = z
   .max(64)
   .describe('`ticket` of the refusal `second_factor_required`; valid for 5 minutes, for one session.');
 
-const SignInChallengeRequest = z.object({ ticket: Ticket }).meta({ id: 'SignInChallengeRequest' });
+const SignInChallengeRequest = z
+  .object({ ticket: Ticket })
+  .meta({ id: 'SignInChallengeRequest', example: { ticket: TICKET_EXAMPLE } });
 
 const SecondFactorSignInRequest = z
   .object({
@@ -129,7 +134,7 @@ const SecondFactorSignInRequest = z
     if ([code, recovery_code, passkey].filter((form) => form != null).length !== 1)
       ctx.addIssue({ code: 'custom', message: 'Provide exactly one of code, recovery_code and passkey' });
   })
-  .meta({ id: 'SecondFactorSignInRequest' });
+  .meta({ id: 'SecondFactorSignInRequest', example: { ticket: TICKET_EXAMPLE, code: '492039' } });
 
 const tags: [string] = ['Cabinet Second Factor'];
 const base = '/cabinet/auth/second-factor';
@@ -141,7 +146,7 @@ export const secondFactorRouter = router({
       description: 'Lists the second factors of the account, with what is asked of its user.',
     })
     .output(toWire(SecondFactorsResponse))
-    .query(({ ctx }) => readOwnFactors(ctx.app, ctx.actor)),
+    .query(({ ctx }) => readFactors(ctx.app, ctx.actor)),
 
   beginTotp: cabinetProcedure
     .meta({

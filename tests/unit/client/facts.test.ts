@@ -12,5 +12,6 @@ test('the client asks every procedure that begins a session for a refresh token 
     'cabinet.auth.messengerOidc',
     'cabinet.auth.messengerWidget',
     'cabinet.oauth.callback',
+    'cabinet.secondFactor.signIn',
   ]);
 });

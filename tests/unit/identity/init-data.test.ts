@@ -36,6 +36,7 @@ describe('verifyInitData', () => {
       firstName: 'Ann',
       lastName: 'Lee',
       languageCode: 'en',
+      signedAt: NOW,
     });
   });
 

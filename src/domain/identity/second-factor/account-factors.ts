@@ -29,8 +29,8 @@ import {
 } from './repo.ts';
 import { encrypted, factorInvalid, isNextCode, newTotpSecret, recoveryHash } from './show-factor.ts';
 
-export const secondFactorOff = refusal('second_factor_off', 403, 'A second factor is not offered to this account');
-export const tooManyFactors = refusal('too_many_factors', 409, 'An account has at most 10 second factors');
+const secondFactorOff = refusal('second_factor_off', 403, 'A second factor is not offered to this account');
+const tooManyFactors = refusal('too_many_factors', 409, 'An account has at most 10 second factors');
 export const passkeyInvalid = refusal('passkey_invalid', 400, 'The passkey was not accepted');
 export const passkeyTaken = refusal('passkey_taken', 409, 'This passkey belongs to an account already');
 export const factorNotFound = refusal('factor_not_found', 404, 'Second factor not found');
@@ -70,7 +70,7 @@ declare module '../../../core/events/event-recorder.ts' {
 }
 
 /** The second factors of the caller, and what is asked of him. */
-export async function readOwnFactors(app: App, actor: UserActor) {
+export async function readFactors(app: App, actor: UserActor) {
   const { userId, session } = actor;
   const [isAvailable, factors, recoveryCodesLeft, access] = await Promise.all([
     isOffered(app, userId),
