@@ -43,6 +43,7 @@ describe('roles', () => {
       id: expect.any(Number),
       is_system: false,
       is_active: true,
+      requires_second_factor: false,
       user_count: 0,
       created_at: t.clock.now().toISOString(),
     });
