@@ -1,7 +1,7 @@
 -- Who may use the running system stays able to after a restore (spec 06 section 7). The transaction of a restore calls remember_access()
 -- before it replaces the tables and restore_access() afterwards; the rows of before wait in temporary tables.
 
---- keeps tokens, roles and superadmins of the running system aside
+--- keeps tokens, roles and superadmins with their second factors of the running system aside
 CREATE OR REPLACE FUNCTION remember_access() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   CREATE TEMP TABLE kept_tokens ON COMMIT DROP AS SELECT * FROM public.web_api_tokens;
@@ -12,6 +12,10 @@ BEGIN
       u.last_name, u.status, u.language, u.password_hash, r.name AS role, a.expires_at
     FROM public.user_roles a JOIN public.admin_roles r ON r.id = a.role_id JOIN public.users u ON u.id = a.user_id
     WHERE a.is_active AND r.level >= 999 AND (u.messenger_id IS NOT NULL OR u.email IS NOT NULL);
+  CREATE TEMP TABLE kept_factors ON COMMIT DROP AS
+    SELECT * FROM public.second_factors WHERE user_id IN (SELECT k.old_id FROM kept_admins k);
+  CREATE TEMP TABLE kept_codes ON COMMIT DROP AS
+    SELECT * FROM public.recovery_codes WHERE user_id IN (SELECT k.old_id FROM kept_admins k);
   -- Access tokens of these users are valid for some minutes, and the same ids may be other people afterwards.
   CREATE TEMP TABLE kept_sessions ON COMMIT DROP AS
     SELECT DISTINCT user_id FROM public.cabinet_refresh_tokens WHERE expires_at > now();
@@ -52,5 +56,21 @@ BEGIN
     JOIN users u ON CASE WHEN k.messenger_id IS NULL THEN u.email = k.email ELSE u.messenger_id = k.messenger_id END
     JOIN admin_roles r ON r.name = k.role
     ON CONFLICT (user_id, role_id) DO UPDATE SET is_active = true, expires_at = EXCLUDED.expires_at;
+  -- An archive of before must not take the second factor away from a superadmin, nor its demand from a role.
+  UPDATE admin_roles r SET requires_second_factor = k.requires_second_factor FROM kept_roles k WHERE k.name = r.name;
+  CREATE TEMP TABLE kept_people ON COMMIT DROP AS
+    SELECT DISTINCT k.old_id, u.id AS new_id FROM kept_admins k
+    JOIN users u ON CASE WHEN k.messenger_id IS NULL THEN u.email = k.email ELSE u.messenger_id = k.messenger_id END;
+  DELETE FROM recovery_codes WHERE user_id IN (SELECT p.new_id FROM kept_people p);
+  DELETE FROM second_factors WHERE user_id IN (SELECT p.new_id FROM kept_people p)
+    OR credential_id IN (SELECT k.credential_id FROM kept_factors k);
+  INSERT INTO second_factors
+    SELECT (jsonb_populate_record(NULL::second_factors, to_jsonb(k) || jsonb_build_object(
+      'id', nextval(pg_get_serial_sequence('second_factors', 'id')), 'user_id', p.new_id))).*
+    FROM kept_factors k JOIN kept_people p ON p.old_id = k.user_id ORDER BY k.id;
+  INSERT INTO recovery_codes
+    SELECT (jsonb_populate_record(NULL::recovery_codes, to_jsonb(k) || jsonb_build_object(
+      'id', nextval(pg_get_serial_sequence('recovery_codes', 'id')), 'user_id', p.new_id))).*
+    FROM kept_codes k JOIN kept_people p ON p.old_id = k.user_id ORDER BY k.id;
   UPDATE users SET sessions_ended_at = p_now WHERE id IN (SELECT s.user_id FROM kept_sessions s);
 END $$;
