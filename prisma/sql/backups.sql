@@ -12,10 +12,9 @@ BEGIN
       u.last_name, u.status, u.language, u.password_hash, r.name AS role, a.expires_at
     FROM public.user_roles a JOIN public.admin_roles r ON r.id = a.role_id JOIN public.users u ON u.id = a.user_id
     WHERE a.is_active AND r.level >= 999 AND (u.messenger_id IS NOT NULL OR u.email IS NOT NULL);
-  CREATE TEMP TABLE kept_factors ON COMMIT DROP AS
-    SELECT * FROM public.second_factors WHERE user_id IN (SELECT k.old_id FROM kept_admins k);
-  CREATE TEMP TABLE kept_codes ON COMMIT DROP AS
-    SELECT * FROM public.recovery_codes WHERE user_id IN (SELECT k.old_id FROM kept_admins k);
+  CREATE TEMP TABLE kept_users ON COMMIT DROP AS SELECT id, created_at FROM public.users;
+  CREATE TEMP TABLE kept_factors ON COMMIT DROP AS SELECT * FROM public.second_factors;
+  CREATE TEMP TABLE kept_codes ON COMMIT DROP AS SELECT * FROM public.recovery_codes;
   -- Access tokens of these users are valid for some minutes, and the same ids may be other people afterwards.
   CREATE TEMP TABLE kept_sessions ON COMMIT DROP AS
     SELECT DISTINCT user_id FROM public.cabinet_refresh_tokens WHERE expires_at > now();
@@ -56,10 +55,14 @@ BEGIN
     JOIN users u ON CASE WHEN k.messenger_id IS NULL THEN u.email = k.email ELSE u.messenger_id = k.messenger_id END
     JOIN admin_roles r ON r.name = k.role
     ON CONFLICT (user_id, role_id) DO UPDATE SET is_active = true, expires_at = EXCLUDED.expires_at;
-  -- An archive of before must not take the second factor away from a superadmin, nor its demand from a role.
+  -- Second factors are those of the running system: one that was removed, or a code that was used, does not count again, and one that was
+  -- added since does. Of people whom only the archive knows, as on a new server, they are the archive's.
   UPDATE admin_roles r SET requires_second_factor = k.requires_second_factor FROM kept_roles k WHERE k.name = r.name;
   CREATE TEMP TABLE kept_people ON COMMIT DROP AS
-    SELECT DISTINCT k.old_id, u.id AS new_id FROM kept_admins k
+    SELECT u.id AS old_id, u.id AS new_id FROM users u JOIN kept_users k ON k.id = u.id AND k.created_at = u.created_at
+    WHERE EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = u.id) OR EXISTS (SELECT 1 FROM kept_factors f WHERE f.user_id = u.id)
+    UNION
+    SELECT k.old_id, u.id FROM kept_admins k
     JOIN users u ON CASE WHEN k.messenger_id IS NULL THEN u.email = k.email ELSE u.messenger_id = k.messenger_id END;
   DELETE FROM recovery_codes WHERE user_id IN (SELECT p.new_id FROM kept_people p);
   DELETE FROM second_factors WHERE user_id IN (SELECT p.new_id FROM kept_people p)

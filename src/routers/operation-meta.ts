@@ -77,8 +77,8 @@ export interface OperationMeta {
   /** Input keys whose values the audit log must not contain; it records that they were sent. */
   audit?: { hide: readonly string[] };
   /**
-   * Cannot be undone, or gives a way to such things: where `FRESH_SIGN_IN_MINUTES` is set, an administrator must have proved that recently
-   * who he is. A customer's operation is not refused to customers.
+   * Cannot be undone, or gives a way to such things: where `FRESH_SIGN_IN_MINUTES` is set, an administrator must have proved recently who he
+   * is. A customer's operation is refused to customers only who have a second factor and have not shown it recently.
    */
   needsFreshSignIn?: boolean;
   /** Of an API token's operation: the group of its scope where that is not its tag. */

@@ -15,11 +15,14 @@ import {
   authenticationRequired,
   identifyAdmin,
   initDataRefused,
-  isAdmin,
 } from '../domain/identity/authenticate.ts';
 import { sessionEnded, userNotActive, userNotFound } from '../domain/identity/errors.ts';
 import { secondFactorRequired } from '../domain/identity/second-factor/policy.ts';
-import { freshSignInRequired, requireFreshSignIn } from '../domain/identity/sessions/fresh-sign-in.ts';
+import {
+  freshSignInRequired,
+  requireFreshSignIn,
+  requireProofForSignInMethods,
+} from '../domain/identity/sessions/fresh-sign-in.ts';
 import { channelSubscriptionRequired } from '../domain/safety/channel-gate.ts';
 import { maintenance } from '../domain/safety/maintenance.ts';
 import { blacklisted } from '../domain/safety/published-lists.ts';
@@ -216,7 +219,7 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT', guardR
   const { ctx, next, meta } = call;
   const actor: UserActor = await repeatWhenLost(ctx.app, () => authenticateUser(ctx.app, ctx.credentials));
   ctx.seen.actor = actorKey(actor);
-  if (meta?.needsFreshSignIn && (await isAdmin(ctx.app, actor))) await requireFreshSignIn(ctx.app, actor);
+  if (meta?.needsFreshSignIn) await requireProofForSignInMethods(ctx.app, actor);
   return readAgainWhenLost(call, { ...ctx, actor }, (admitted) => next({ ctx: admitted }));
 });
 

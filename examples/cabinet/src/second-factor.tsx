@@ -105,7 +105,7 @@ export function ProofDialog() {
             {texts.confirm}
           </button>
         </form>
-      ) : question?.methods.length ? (
+      ) : question?.methods.some((method) => method !== 'messenger') ? (
         <FactorForm methods={question.methods} onShow={show} />
       ) : (
         <p>{texts.signInAgain}</p>

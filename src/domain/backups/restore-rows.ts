@@ -63,6 +63,8 @@ export async function restoreRows(sql: SqlRunner, { clock }: Pick<App, 'clock'>,
 const FOLLOWERS: ReadonlyMap<string, string> = new Map([
   ['audit_links', 'admin_audit_log'],
   ['audit_days', 'admin_audit_log'],
+  ['second_factors', 'users'],
+  ['recovery_codes', 'users'],
 ]);
 
 /** Removes what a backup of the archive's scope has, and what is derived from it. */

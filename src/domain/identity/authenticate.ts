@@ -204,3 +204,9 @@ export async function isAdmin(app: App, actor: UserActor): Promise<boolean> {
   const [user, access] = await Promise.all([readSessionUser(app, actor.userId), readEffectiveAccess(app, actor.userId)]);
   return access.level > 0 || (user !== null && isConfigAdmin(app, user));
 }
+
+/** Whether the user has any rights beyond a customer's: a config admin, or any role in effect, of whatever level. */
+export async function isStaff(app: App, userId: number): Promise<boolean> {
+  const [user, access] = await Promise.all([readSessionUser(app, userId), readEffectiveAccess(app, userId)]);
+  return access.roleIds.length > 0 || (user !== null && isConfigAdmin(app, user));
+}

@@ -13,7 +13,7 @@ import { closeAllSessions, openSession, type SignIn } from '../identity/sessions
 import { postMovement } from '../ledger/post-movement.ts';
 import './jobs.ts';
 import { SECOND_MS } from '../../core/clock.ts';
-import { secondFactorRequired } from '../identity/second-factor/policy.ts';
+import { readMethods, secondFactorRequired } from '../identity/second-factor/policy.ts';
 import type { UserRecord } from '../identity/types.ts';
 import { transferPanelUser } from '../provisioning/panel-user.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
@@ -85,6 +85,8 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   // A merge must not lift a block nor restore a deleted account (spec 01 H17).
   if (primary.status !== 'active' || secondary.status !== 'active') throw mergeImpossible();
   if (await isOfferVoid(t, offer, secondary)) throw mergeTokenUsed();
+  // A merge asks for the first part of the other account's sign-in only.
+  if ((await readMethods(t, secondary.id)).length > 0) throw mergeNeedsFactorRemoved();
 
   const plan = await planOf(t, primary, secondary, keepSubscriptionFrom === secondary.id);
   const referredById = await referrerOf(t, primary, secondary);
@@ -260,6 +262,12 @@ export const mergeImpossible = refusal(
   'merge_impossible',
   400,
   'Account merge cannot be completed. The accounts may have already been merged or deleted.',
+);
+
+export const mergeNeedsFactorRemoved = refusal(
+  'merge_second_factor',
+  400,
+  'The other account has a second factor: sign in to it and remove the factor first',
 );
 
 const mergeFailed = refusal('merge_failed', 500, 'Account merge failed due to an internal error', (cause: unknown) => ({

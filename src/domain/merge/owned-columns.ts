@@ -45,8 +45,8 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'subscriptions', column: 'user_id', on: 'separate_step' },
   { table: 'cabinet_refresh_tokens', column: 'user_id', on: 'separate_step' },
 
-  { table: 'second_factors', column: 'user_id', on: 'move' },
-  { table: 'recovery_codes', column: 'user_id', on: 'move' },
+  { table: 'second_factors', column: 'user_id', on: 'delete' },
+  { table: 'recovery_codes', column: 'user_id', on: 'delete' },
   { table: 'payments', column: 'user_id', on: 'move' },
   { table: 'payment_cases', column: 'user_id', on: 'move' },
   { table: 'saved_payment_methods', column: 'user_id', on: 'move' },

@@ -5,6 +5,7 @@ import {
   keptUserUnknown,
   mergeAccounts,
   mergeImpossible,
+  mergeNeedsFactorRemoved,
   mergeTokenUnknown,
   mergeTokenUsed,
   mergeUsersUnknown,
@@ -120,7 +121,7 @@ export const accountMergeRouter = router({
       openapi: { method: 'POST', path, tags, summary: 'Merge two accounts into one and sign in to it' },
       description:
         'Merges two accounts into the one that was signed in, and creates a session for it. Balances are added, identities, movements, tickets and referrals move; of two subscriptions the chosen one remains and the other is deleted in the panel. All sessions of both accounts end. The token works once.',
-      refuses: [mergeImpossible, keptUserUnknown, mergeTokenUsed, tooManyRequests],
+      refuses: [mergeImpossible, mergeNeedsFactorRemoved, keptUserUnknown, mergeTokenUsed, tooManyRequests],
     })
     .input(fromWire(MergeExecution))
     .output(toWire(MergeResponse))

@@ -17,6 +17,7 @@ beforeAll(async () => {
   await seedRoles(t.app);
   ({ id: userId } = await aUser(t.app));
   await t.app.db.sql(
+    // Raw SQL: the role is Superadmin, which no use case assigns.
     `INSERT INTO user_roles (user_id, role_id) SELECT $1::int, id FROM admin_roles WHERE name = 'Superadmin' RETURNING id`,
     [userId],
   );

@@ -33,6 +33,7 @@ export async function signInWithAutoLogin(app: App, token: string): Promise<Sign
   if (!payload) throw tokenInvalid();
   const userId = userIdOf(payload);
   if (userId === null) throw tokenPayloadInvalid();
+  const startedAt = app.clock.now();
   const user = await findCredentials(app.db, userId);
   if (!user) throw userUnknown();
   if (user.status !== 'active') throw deactivated();
@@ -40,7 +41,11 @@ export async function signInWithAutoLogin(app: App, token: string): Promise<Sign
   const secondsLeft = Math.ceil(((payload.exp ?? 0) * SECOND_MS - app.clock.now().getTime()) / SECOND_MS);
   const isFirstUse = await putIfAbsent(app, `auto_login:${payload.jti ?? signedPartHash(token)}`, { userId }, secondsLeft + 1);
   if (!isFirstUse) throw tokenInvalid();
-  return openSession(app, userId, { provedAt: null, ...(user.passwordHash === null ? {} : { passwordHash: user.passwordHash }) });
+  return openSession(app, userId, {
+    provedAt: null,
+    startedAt,
+    ...(user.passwordHash === null ? {} : { passwordHash: user.passwordHash }),
+  });
 }
 
 /** Identifies a password hash without revealing it; its salt makes the mark unguessable. */

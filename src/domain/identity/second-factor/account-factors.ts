@@ -11,8 +11,9 @@ import { htmlText, type TextKey, text } from '../../messaging/texts.ts';
 import { forgetSessionUser } from '../authenticate.ts';
 import { sessionEnded } from '../errors.ts';
 import { requireUser } from '../find-user.ts';
+import { listOpenSessions } from '../repo.ts';
 import { freshSignInRequired, requireProof, sessionChallenge } from '../sessions/fresh-sign-in.ts';
-import { closeAllSessions, closeOtherSessions, recordProof } from '../sessions/sessions.ts';
+import { accessTokenFor, closeAllSessions, closeOtherSessions, forgetShownFactors, recordProof } from '../sessions/sessions.ts';
 import type { UserRecord } from '../types.ts';
 import { authenticationOptions, readRegistration, registrationOptions } from './passkeys.ts';
 import { isOffered } from './policy.ts';
@@ -27,7 +28,7 @@ import {
   lockFactors,
   replaceRecoveryCodes,
 } from './repo.ts';
-import { encrypted, factorInvalid, isNextCode, newTotpSecret, recoveryHash } from './show-factor.ts';
+import { encrypted, factorInvalid, newTotpSecret, recoveryHash, spendCode } from './show-factor.ts';
 
 const secondFactorOff = refusal('second_factor_off', 403, 'A second factor is not offered to this account');
 const tooManyFactors = refusal('too_many_factors', 409, 'An account has at most 10 second factors');
@@ -40,7 +41,9 @@ export const ENROL_REFUSES = [secondFactorOff, freshSignInRequired, tooManyFacto
 
 const MAX_FACTORS = 10;
 const RECOVERY_CODES = 10;
-const CODE_LENGTH = 10;
+/** 79 bits: a copy of the hashes gives nobody the codes. */
+const CODE_LENGTH = 16;
+const CODE_GROUP = 4;
 /** Without letters and digits that look alike. */
 const CODE_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 
@@ -103,7 +106,11 @@ export async function beginTotp(app: App, actor: UserActor, name: string) {
   const user = await requireMayEnrol(app, actor);
   const issuer = new URL(app.settings.get('CABINET_URL')).hostname;
   const { secret, uri } = newTotpSecret(app, issuer, user.email ?? user.username ?? `user ${user.id}`);
-  await insertTotp(app.db, { userId: user.id, name, secret: await encrypted(app, secret), now: app.clock.now() });
+  const stored = await encrypted(app, secret);
+  await inTransaction(app, async (t) => {
+    await lockFactors(t.db, user.id);
+    await insertTotp(t.db, { userId: user.id, name, secret: stored, now: t.clock.now() });
+  });
   return { secret, uri };
 }
 
@@ -111,9 +118,9 @@ export async function beginTotp(app: App, actor: UserActor, name: string) {
 export async function confirmTotp(app: App, actor: UserActor, code: string) {
   const user = await requireMayEnrol(app, actor);
   return addFactor(app, actor, user, async (t) => {
-    const waiting = await listTotps(t.db, user.id, false);
-    if (!(await isNextCode(t, waiting, code))) throw factorInvalid();
-    return waiting[0]!.id;
+    const id = await spendCode(t, await listTotps(t.db, user.id, false), code);
+    if (id === null) throw factorInvalid();
+    return id;
   });
 }
 
@@ -140,22 +147,31 @@ export async function addPasskey(app: App, actor: UserActor, { name, response }:
 async function addFactor(app: App, actor: UserActor, user: UserRecord, add: (t: App) => Promise<number>) {
   const { session } = actor;
   if (!session) throw sessionEnded();
-  const added = await inTransaction(app, async (t) => {
+  const { admission, ...added } = await inTransaction(app, async (t) => {
     await lockFactors(t.db, user.id);
     const before = await listFactors(t.db, user.id);
     if (before.length >= MAX_FACTORS) throw tooManyFactors();
+    // Another session has added the first one meanwhile.
+    if (before.length > 0 && !session.hasSecondFactor) throw freshSignInRequired([]);
     const id = await add(t);
     const factor = (await listFactors(t.db, user.id)).find((one) => one.id === id)!;
     const recoveryCodes = before.length === 0 ? await renewCodes(t, user.id) : null;
     if (before.length === 0) await closeOtherSessions(t, user.id, session.id);
     await notify(t, user, 'added', factor.name);
-    return { factor, recoveryCodes };
+    // Adding it has shown it. A session that has ended adds nothing.
+    const proof = { sessionId: session.id, provedAt: t.clock.now(), passwordHash: null, hasSecondFactor: true };
+    const proved = await recordProof(t, user.id, proof);
+    if (!proved) throw sessionEnded();
+    return { factor, recoveryCodes, admission: proved };
   });
-  // Adding it has shown it.
-  const proof = { sessionId: session.id, provedAt: app.clock.now(), passwordHash: null, hasSecondFactor: true };
-  const token = await recordProof(app, user, proof);
-  if (!token) throw sessionEnded();
-  return { ...added, ...token };
+  return { ...added, ...(await accessTokenFor(app, user, admission)) };
+}
+
+/** Under the lock of the account: an access token outlives its session by minutes. */
+async function requireOpenSession(t: App, { userId, session }: UserActor): Promise<void> {
+  if (!session) throw sessionEnded();
+  const open = await listOpenSessions(t.db, [{ userId, sessionId: session.id }], t.clock.now());
+  if (open.length === 0) throw sessionEnded();
 }
 
 async function renewCodes(t: App, userId: number): Promise<string[]> {
@@ -167,7 +183,7 @@ async function renewCodes(t: App, userId: number): Promise<string[]> {
 
 function newCode({ random }: App): string {
   const letters = Array.from({ length: CODE_LENGTH }, () => CODE_ALPHABET[random.int(0, CODE_ALPHABET.length)]).join('');
-  return `${letters.slice(0, CODE_LENGTH / 2)}-${letters.slice(CODE_LENGTH / 2)}`;
+  return letters.match(new RegExp(`.{${CODE_GROUP}}`, 'g'))!.join('-');
 }
 
 /** Other recovery codes; those of before are void. @throws AppError 403 | 409 */
@@ -176,6 +192,7 @@ export async function renewRecoveryCodes(app: App, actor: UserActor): Promise<st
   const user = await requireUser(app, actor.userId);
   return inTransaction(app, async (t) => {
     await lockFactors(t.db, user.id);
+    await requireOpenSession(t, actor);
     if ((await listFactors(t.db, user.id)).length === 0) throw noFactorYet();
     await notify(t, user, 'codes', '');
     return renewCodes(t, user.id);
@@ -188,9 +205,13 @@ export async function removeFactor(app: App, actor: UserActor, id: number): Prom
   const user = await requireUser(app, actor.userId);
   await inTransaction(app, async (t) => {
     await lockFactors(t.db, user.id);
+    await requireOpenSession(t, actor);
     const removed = await deleteFactor(t.db, user.id, id);
     if (!removed) throw factorNotFound();
-    if ((await listFactors(t.db, user.id)).length === 0) await replaceRecoveryCodes(t.db, user.id, [], t.clock.now());
+    if ((await listFactors(t.db, user.id)).length === 0) {
+      await replaceRecoveryCodes(t.db, user.id, [], t.clock.now());
+      await forgetShownFactors(t, user.id);
+    }
     await notify(t, user, 'removed', removed.name);
   });
 }

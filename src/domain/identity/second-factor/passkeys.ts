@@ -13,6 +13,8 @@ import type { UserRecord } from '../types.ts';
 import { listPasskeys, spendSignature } from './repo.ts';
 
 const CHALLENGE_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
+/** Base64url; 1023 bytes, as WebAuthn allows. */
+const MAX_CREDENTIAL_ID = 1_400;
 const ACCEPTED_TRANSPORTS: ReadonlySet<string> = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
 
 /** The site that passkeys belong to, the cabinet's: its host, and the pages that may use them. */
@@ -65,6 +67,7 @@ export async function readRegistration(app: App, key: ChallengeKey, response: un
     });
     if (!registrationInfo) return null;
     const { id, publicKey, counter, transports = [] } = registrationInfo.credential;
+    if (id.length > MAX_CREDENTIAL_ID) return null;
     return {
       credentialId: id,
       publicKey: Buffer.from(publicKey).toString('base64url'),

@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
 import { urlSafeToken } from '../../../core/random.ts';
 import { put } from '../../../core/short-lived.ts';
-import { isAdmin } from '../authenticate.ts';
+import { isStaff } from '../authenticate.ts';
 import { secretHash } from '../rules.ts';
 import { countRecoveryCodes, listFactors } from './repo.ts';
 
@@ -37,12 +37,14 @@ export const ticketKey = (ticket: string) => `second_factor:${secretHash(ticket)
 /** Whether `SECOND_FACTOR_FOR` offers a second factor to this user, and asks for the one that he has. */
 export async function isOffered(app: App, userId: number): Promise<boolean> {
   const offered = app.settings.get('SECOND_FACTOR_FOR');
-  return offered === 'everyone' || (offered === 'staff' && (await isAdmin(app, { kind: 'user', userId })));
+  return offered === 'everyone' || (offered === 'staff' && (await isStaff(app, userId)));
 }
 
-/** What the user can show; empty without a factor, and where none is asked for. */
+/**
+ * What the user can show; empty without a factor. For changes of an account that has one, also while none is asked for at the sign-in: the
+ * factor counts again later.
+ */
 export async function readMethods(app: App, userId: number): Promise<FactorMethod[]> {
-  if (!(await isOffered(app, userId))) return [];
   const kinds = new Set((await listFactors(app.db, userId)).map(({ kind }) => kind));
   if (kinds.size === 0) return [];
   const codesLeft = await countRecoveryCodes(app.db, userId);
@@ -54,11 +56,16 @@ export async function readMethods(app: App, userId: number): Promise<FactorMetho
  * The gate behind every first part of a sign-in (spec 01 section 4.7).
  * @throws AppError 403 {code: 'second_factor_required', ticket, methods, expires_in} for a user with a second factor
  */
-export async function requireSecondFactor(app: App, userId: number, deviceInfo: string | null): Promise<void> {
+export async function requireSecondFactor(
+  app: App,
+  userId: number,
+  { deviceInfo, startedAt }: { deviceInfo: string | null; startedAt: Date },
+): Promise<void> {
+  if (!(await isOffered(app, userId))) return;
   const methods = await readMethods(app, userId);
   if (methods.length === 0) return;
   const ticket = urlSafeToken(app.random, TICKET_BYTES);
-  const entry: SignInTicket = { userId, deviceInfo, startedAt: app.clock.now().toISOString() };
+  const entry: SignInTicket = { userId, deviceInfo, startedAt: startedAt.toISOString() };
   await put(app, ticketKey(ticket), entry, TICKET_SECONDS);
   throw secondFactorRequired(ticket, methods);
 }

@@ -26,23 +26,31 @@ const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
 /**
  * Uses a second factor up: a code or signature counts once, by whichever instance (spec 01 section 4.7).
  * @param challenge for what the passkey signs
- * @throws AppError 403 'The code or passkey is not valid' | 429 after 10 attempts of an account in 15 minutes
+ * @throws AppError 403 'The code or passkey is not valid' | 429 after 10 codes of an account in 15 minutes
  */
 export async function showFactor(app: App, userId: number, proof: FactorProof, challenge: ChallengeKey): Promise<void> {
-  const limitKey = `second-factor:account:${userId}`;
+  const { code, recoveryCode, passkey } = proof;
+  // A signature cannot be guessed: whoever uses the attempts of an account up does not keep its owner's passkey out.
+  if (code == null && recoveryCode == null) {
+    if (!(await isSignedByPasskey(app, userId, challenge, passkey))) throw factorInvalid();
+    return;
+  }
+  // Apart from each other: whoever has stolen a session does not keep the owner from signing in.
+  const limitKey = `second-factor:${challenge.startsWith('passkey:ticket') ? 'sign-in' : 'session'}:${userId}`;
   await limitOrRefuse(app, limitKey, ATTEMPTS, ATTEMPTS_WINDOW_SECONDS);
-  if (!(await isValid(app, userId, proof, challenge))) throw factorInvalid();
+  const isValid =
+    code == null
+      ? await spendRecoveryCode(app.db, userId, recoveryHash(recoveryCode!), app.clock.now())
+      : (await spendCode(app, await listTotps(app.db, userId, true), code)) !== null;
+  if (!isValid) throw factorInvalid();
   await clearLimit(app, limitKey);
 }
 
-async function isValid(app: App, userId: number, proof: FactorProof, challenge: ChallengeKey): Promise<boolean> {
-  if (proof.code != null) return isNextCode(app, await listTotps(app.db, userId, true), proof.code);
-  if (proof.recoveryCode != null) return spendRecoveryCode(app.db, userId, recoveryHash(proof.recoveryCode), app.clock.now());
-  return isSignedByPasskey(app, userId, challenge, proof.passkey);
-}
-
-/** Whether one of these authenticators shows the code now, or a step of 30 seconds before or after, and it was not used. */
-export async function isNextCode(app: App, totps: readonly Totp[], code: string): Promise<boolean> {
+/**
+ * Uses a code up that one of these authenticators shows now, or a step of 30 seconds before or after.
+ * @returns its id; null when none shows it, or it was used
+ */
+export async function spendCode(app: App, totps: readonly Totp[], code: string): Promise<number | null> {
   const now = app.clock.now();
   for (const { id, secret } of totps) {
     const text = await decrypted(app, secret);
@@ -51,9 +59,9 @@ export async function isNextCode(app: App, totps: readonly Totp[], code: string)
     const delta = totp.validate({ token: code, timestamp: now.getTime(), window: 1 });
     if (delta === null) continue;
     const step = Math.floor(now.getTime() / (TOTP.period * SECOND_MS)) + delta;
-    if (await spendStep(app.db, id, step, now)) return true;
+    if (await spendStep(app.db, id, step, now)) return id;
   }
-  return false;
+  return null;
 }
 
 /** What every authenticator app can do. */

@@ -4,6 +4,7 @@ import { addMs, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
 import { passwordsOverloaded, verifyPassword } from '../../../core/password-hasher.ts';
 import { clearLimit, limitOrRefuse, tooManyRequests } from '../../../core/rate-limit.ts';
+import { isStaff } from '../authenticate.ts';
 import { findPasswordHash } from '../email/repo.ts';
 import { sessionEnded } from '../errors.ts';
 import { requireUser } from '../find-user.ts';
@@ -11,7 +12,7 @@ import type { ChallengeKey } from '../second-factor/passkeys.ts';
 import { type FactorMethod, readMethods } from '../second-factor/policy.ts';
 import { type FactorProof, factorInvalid, showFactor } from '../second-factor/show-factor.ts';
 import type { UserRecord } from '../types.ts';
-import { recordProof } from './sessions.ts';
+import { accessTokenFor, recordProof } from './sessions.ts';
 import type { TokenPair } from './types.ts';
 
 /** How a user can prove again who he is without another sign-in. */
@@ -69,6 +70,15 @@ export async function requireFreshSignIn(app: App, actor: UserActor): Promise<vo
 }
 
 /**
+ * For changes of the ways to sign in (spec 01 sections 4.6 and 4.7): what could be used later in place of the proof that is missing now.
+ * @throws AppError 403 {code: 'fresh_sign_in_required', methods}
+ */
+export async function requireProofForSignInMethods(app: App, actor: UserActor): Promise<void> {
+  if ((await readMethods(app, actor.userId)).length > 0) await requireProof(app, actor);
+  else if (await isStaff(app, actor.userId)) await requireFreshSignIn(app, actor);
+}
+
+/**
  * The same for changes of the own second factors, whether or not the setting is on: by somebody who has one, it must have been shown.
  * @throws AppError 403 {code: 'fresh_sign_in_required', methods}
  */
@@ -109,9 +119,9 @@ export async function proveAgain(app: App, actor: UserActor, proof: Proof): Prom
     (await readMethods(app, user.id)).length > 0
       ? await proveByFactor(app, user.id, proof, sessionChallenge(session.id))
       : await proveByFirst(app, user, proof);
-  const token = await recordProof(app, user, { sessionId: session.id, ...proved });
-  if (!token) throw sessionEnded();
-  return token;
+  const admission = await recordProof(app, user.id, { sessionId: session.id, ...proved });
+  if (!admission) throw sessionEnded();
+  return accessTokenFor(app, user, admission);
 }
 
 /** For what a passkey signs in a session. */

@@ -30,7 +30,7 @@ export interface SessionOptions {
   provedAt?: Date | null;
   /** The second factor was shown; else a user who has one is asked for it. */
   hasSecondFactor?: boolean;
-  /** When the sign-in began: an end of all sessions since then makes it fail. */
+  /** When the first part was checked: an end of all sessions since then, as by another password, makes the sign-in fail. */
   startedAt?: Date;
 }
 
@@ -41,7 +41,10 @@ export interface SessionOptions {
  */
 export async function openSession(app: App, userId: number, options: SessionOptions = {}): Promise<SignIn> {
   const { hasSecondFactor = false } = options;
-  if (!hasSecondFactor) await requireSecondFactor(app, userId, options.deviceInfo ?? null);
+  if (!hasSecondFactor) {
+    const { deviceInfo = null, startedAt = app.clock.now() } = options;
+    await requireSecondFactor(app, userId, { deviceInfo, startedAt });
+  }
   const now = app.clock.now();
   const expiresAt = refreshExpiry(app);
   const refreshToken = await signRefreshToken(app, userId, expiresAt);
@@ -63,8 +66,8 @@ export async function openSession(app: App, userId: number, options: SessionOpti
   return { ...(await accessTokenFor(app, user, admission)), refreshToken, user };
 }
 
-/** An access token with the user's current roles. */
-async function accessTokenFor(
+/** An access token with the user's current roles. Not for use inside a transaction. */
+export async function accessTokenFor(
   app: App,
   user: { id: number; messengerId: number | null },
   { sessionsEndedAt, familyId, ...proved }: Admission,
@@ -92,16 +95,11 @@ export interface SessionProof {
 }
 
 /**
- * Records that the user has proved again who he is. The session's refresh token stays.
- * @returns an access token that says so; null when the session has ended, or the password is another one
+ * Records that the user has proved again who he is, in the caller's transaction if there is one. The session's refresh token stays.
+ * @returns for `accessTokenFor`; null when the session has ended, or the password is another one
  */
-export async function recordProof(
-  app: App,
-  user: { id: number; messengerId: number | null },
-  proof: SessionProof,
-): Promise<Omit<TokenPair, 'refreshToken'> | null> {
-  const admission = await setProved(app.db, { userId: user.id, ...proof, now: app.clock.now() });
-  return admission && accessTokenFor(app, user, admission);
+export function recordProof(t: App, userId: number, proof: SessionProof): Promise<Admission | null> {
+  return setProved(t.db, { userId, ...proof, now: t.clock.now() });
 }
 
 /** A random id in the form of a UUID (the column's type). */
@@ -221,7 +219,7 @@ interface SessionInsert {
 }
 
 /** State of the account when the session was admitted, read by the statement that admitted it. */
-interface Admission {
+export interface Admission {
   /** When all sessions of the user were ended last; a later end makes what is issued now void. */
   sessionsEndedAt: Date | null;
   familyId: string;
@@ -239,7 +237,7 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
     `WITH account AS (
        UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
        WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text)
-         AND ($10::timestamptz IS NULL OR sessions_ended_at IS NULL OR sessions_ended_at <= $10::timestamptz)
+         AND ($10::timestamptz IS NULL OR sessions_ended_at IS NULL OR sessions_ended_at < $10::timestamptz)
        RETURNING id, sessions_ended_at)
      INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, proved_at, has_second_factor, expires_at, created_at)
      SELECT id, $2, $3::uuid, $4, $8::timestamptz, $9::boolean, $5::timestamptz, $6::timestamptz FROM account
@@ -368,6 +366,14 @@ async function revokeSessions(db: Db, userId: number, familyId: string | null, n
     `UPDATE cabinet_refresh_tokens SET revoked_at = $3::timestamptz
      WHERE user_id = $1::int AND ($2::uuid IS NULL OR family_id = $2::uuid) AND revoked_at IS NULL RETURNING id`,
     [userId, familyId, now],
+  );
+}
+
+/** After the last second factor is gone: the sessions of the user count as begun without one. */
+export async function forgetShownFactors(t: App, userId: number): Promise<void> {
+  await t.db.sql(
+    'UPDATE cabinet_refresh_tokens SET has_second_factor = false WHERE user_id = $1::int AND has_second_factor RETURNING id',
+    [userId],
   );
 }
 
