@@ -1,6 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { App } from '../core/app.ts';
-import { isConfigAdmin, isWithoutSecondFactor, readActivePolicies, readEffectiveAccess } from '../domain/access/effective-access.ts';
+import {
+  isConfigAdmin,
+  isWithoutSecondFactor,
+  readActivePolicies,
+  readEffectiveAccess,
+} from '../domain/access/effective-access.ts';
 import { denialReason } from '../domain/access/permissions.ts';
 import { readSessionUser, recheckSessions } from '../domain/identity/authenticate.ts';
 import { SESSION } from '../domain/identity/sessions/sign-tokens.ts';

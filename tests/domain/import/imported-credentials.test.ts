@@ -15,7 +15,9 @@ test.skipIf(!serverUrl)('sessions and API tokens go on over HTTP (left out witho
   expect(refreshed).toMatchObject({ status: 200, body: { refresh_token: session!.token } });
   for (const { token, works_with, active } of made.credentials.api_tokens) {
     const { app: keyed } = await testApp({ database, environment: works_with, clock });
-    const reply = await clientOf(await testServer(keyed, { recordsRefusals: false })).get('/tickets', { headers: { 'x-api-key': token } });
+    const reply = await clientOf(await testServer(keyed, { recordsRefusals: false })).get('/tickets', {
+      headers: { 'x-api-key': token },
+    });
     expect([token.slice(0, 4), reply.status]).toEqual([token.slice(0, 4), active ? 200 : 401]);
   }
 });
