@@ -23,6 +23,8 @@ interface Owned {
   inBody?: string;
   /** Answers alike whether there is anything to do or not. */
   isSilent?: true;
+  /** Status of the answer to its owner, who is asked for more first. Default: 200. */
+  ofOwner?: number;
 }
 
 async function insertedId(app: App, sql: string, values: unknown[]): Promise<number> {
@@ -39,6 +41,14 @@ export function aCard({ app, owner }: Fixture): Promise<number> {
     app,
     `INSERT INTO saved_payment_methods (user_id, provider_method_id, card_last4, card_type, title)
      VALUES ($1::int, 'pm-' || gen_random_uuid(), '9911', 'Visa', 'Visa *9911') RETURNING id`,
+    [owner.user.id],
+  );
+}
+
+function aSecondFactor({ app, owner }: Fixture): Promise<number> {
+  return insertedId(
+    app,
+    `INSERT INTO second_factors (user_id, kind, name, secret, confirmed_at) VALUES ($1::int, 'totp', 'Phone', 'encrypted', now()) RETURNING id`,
     [owner.user.id],
   );
 }
@@ -114,6 +124,12 @@ function under(make: (fixture: Fixture) => Promise<number>, pathWith: (id: numbe
 
 /** Every operation of a user that names a stored thing by number. */
 export const OWNED: Record<string, Owned> = {
+  'DELETE /cabinet/auth/second-factor/{factor_id}': {
+    make: under(aSecondFactor, (id) => `/cabinet/auth/second-factor/${id}`),
+    table: 'second_factors',
+    // The factor has not been shown in his session.
+    ofOwner: 403,
+  },
   [`GET ${PAYMENTS}/{method}/{payment_id}`]: { make: under(aPayment, (id) => `${PAYMENTS}/sandbox/${id}`), table: 'payments' },
   [`POST ${PAYMENTS}/{method}/{payment_id}/check`]: {
     make: under(aPayment, (id) => `${PAYMENTS}/sandbox/${id}/check`),

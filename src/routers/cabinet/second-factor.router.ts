@@ -96,7 +96,7 @@ const PasskeyAddRequest = z
   })
   .meta({ id: 'PasskeyAddRequest', example: { name: 'Key', response: PASSKEY_EXAMPLE } });
 
-const FactorPath = z.object({ factor_id: z.int().max(2_147_483_647).describe('Id of the second factor.') });
+const FactorPath = z.object({ factor_id: z.int().min(1).max(2_147_483_647).describe('Id of the second factor.') });
 
 const RecoveryCodesResponse = z
   .object({ recovery_codes: z.string().array().describe('The new codes, each for one use, shown this once.') })

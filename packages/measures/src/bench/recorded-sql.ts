@@ -65,7 +65,6 @@ export async function recordSql(): Promise<RecordedSql> {
         deviceInfo: null,
         provedAt: null,
         hasSecondFactor: false,
-        startedAt: null,
         expiresAt: now,
         now,
       }),

@@ -33,7 +33,6 @@ export async function signInWithAutoLogin(app: App, token: string): Promise<Sign
   if (!payload) throw tokenInvalid();
   const userId = userIdOf(payload);
   if (userId === null) throw tokenPayloadInvalid();
-  const startedAt = app.clock.now();
   const user = await findCredentials(app.db, userId);
   if (!user) throw userUnknown();
   if (user.status !== 'active') throw deactivated();
@@ -43,7 +42,6 @@ export async function signInWithAutoLogin(app: App, token: string): Promise<Sign
   if (!isFirstUse) throw tokenInvalid();
   return openSession(app, userId, {
     provedAt: null,
-    startedAt,
     ...(user.passwordHash === null ? {} : { passwordHash: user.passwordHash }),
   });
 }

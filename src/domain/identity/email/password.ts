@@ -38,7 +38,6 @@ export async function signInWithPassword(app: App, request: { email: string; pas
   if (!app.settings.get('CABINET_EMAIL_AUTH_ENABLED')) throw emailAuthOff();
   const email = normaliseEmail(request.email);
   await limitOrRefuse(app, accountLimitKey(email), ATTEMPTS, ATTEMPTS_WINDOW_SECONDS);
-  const startedAt = app.clock.now();
   const isTest = isTestEmail(app, email);
   if (isTest) await ensureTestAccount(app, email, request.password);
   const user = await findPasswordUser(app.db, email);
@@ -48,7 +47,7 @@ export async function signInWithPassword(app: App, request: { email: string; pas
   if (!user.emailVerified && !isTest && app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) throw emailNotVerified();
   if (user.status !== 'active') throw userNotActive();
   const passwordHash = await replacedHash(app, user.id, request.password, user.passwordHash);
-  return openSession(app, user.id, { passwordHash, startedAt });
+  return openSession(app, user.id, { passwordHash });
 }
 
 /**

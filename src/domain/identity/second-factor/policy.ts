@@ -4,8 +4,9 @@ import { refusal } from '../../../core/errors.ts';
 import { urlSafeToken } from '../../../core/random.ts';
 import { put } from '../../../core/short-lived.ts';
 import { isStaff } from '../authenticate.ts';
+import { userNotActive } from '../errors.ts';
 import { secretHash } from '../rules.ts';
-import { countRecoveryCodes, listFactors } from './repo.ts';
+import { countRecoveryCodes, findSignInState, listFactors } from './repo.ts';
 
 /** How a user can show a second factor. */
 export type FactorMethod = 'passkey' | 'totp' | 'recovery_code';
@@ -28,8 +29,8 @@ const TICKET_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
 export interface SignInTicket {
   userId: number;
   deviceInfo: string | null;
-  /** ISO 8601; an end of all sessions since then, for example by another password, makes the ticket void. */
-  startedAt: string;
+  /** ISO 8601 or null, as the first part saw it: a later end of all sessions, for example by another password, makes the ticket void. */
+  sessionsEndedAt: string | null;
 }
 
 export const ticketKey = (ticket: string) => `second_factor:${secretHash(ticket)}`;
@@ -54,18 +55,23 @@ export async function readMethods(app: App, userId: number): Promise<FactorMetho
 
 /**
  * The gate behind every first part of a sign-in (spec 01 section 4.7).
- * @throws AppError 403 {code: 'second_factor_required', ticket, methods, expires_in} for a user with a second factor
+ * @param first.passwordHash the hash a password was checked against
+ * @throws AppError 403 {code: 'second_factor_required', ticket, methods, expires_in} for a user with a second factor | 403 'User account is
+ *   not active' when the password is another one by now
  */
 export async function requireSecondFactor(
   app: App,
   userId: number,
-  { deviceInfo, startedAt }: { deviceInfo: string | null; startedAt: Date },
+  { deviceInfo, passwordHash }: { deviceInfo: string | null; passwordHash: string | null },
 ): Promise<void> {
   if (!(await isOffered(app, userId))) return;
   const methods = await readMethods(app, userId);
   if (methods.length === 0) return;
+  const state = await findSignInState(app.db, userId);
+  if (!state || (passwordHash !== null && state.passwordHash !== passwordHash)) throw userNotActive();
   const ticket = urlSafeToken(app.random, TICKET_BYTES);
-  const entry: SignInTicket = { userId, deviceInfo, startedAt: startedAt.toISOString() };
+  const sessionsEndedAt = state.sessionsEndedAt?.toISOString() ?? null;
+  const entry: SignInTicket = { userId, deviceInfo, sessionsEndedAt };
   await put(app, ticketKey(ticket), entry, TICKET_SECONDS);
   throw secondFactorRequired(ticket, methods);
 }

@@ -146,3 +146,15 @@ export async function spendRecoveryCode(db: Db, userId: number, hash: string, no
   );
   return rows.length > 0;
 }
+
+/** What makes a sign-in that is under way void when it changes. */
+export async function findSignInState(
+  db: Db,
+  userId: number,
+): Promise<{ sessionsEndedAt: Date | null; passwordHash: string | null } | null> {
+  const [row] = await db.sql<{ sessionsEndedAt: Date | null; passwordHash: string | null }>(
+    'SELECT sessions_ended_at, password_hash FROM users WHERE id = $1::int',
+    [userId],
+  );
+  return row ?? null;
+}

@@ -22,13 +22,13 @@ async function readTicket(app: App, ticket: string): Promise<SignInTicket> {
  * @throws AppError 401 | 403 'The code or passkey is not valid' | 403 'User account is not active' | 429
  */
 export async function completeSignIn(app: App, ticket: string, proof: FactorProof): Promise<SignIn> {
-  const { userId, deviceInfo, startedAt } = await readTicket(app, ticket);
+  const { userId, deviceInfo, sessionsEndedAt } = await readTicket(app, ticket);
   await showFactor(app, userId, proof, challengeOf(ticket));
   if (!(await take(app, ticketKey(ticket)))) throw ticketInvalid();
   return openSession(app, userId, {
     ...(deviceInfo === null ? {} : { deviceInfo }),
     hasSecondFactor: true,
-    startedAt: new Date(startedAt),
+    sessionsEndedAt: sessionsEndedAt === null ? null : new Date(sessionsEndedAt),
   });
 }
 

@@ -30,8 +30,8 @@ export interface SessionOptions {
   provedAt?: Date | null;
   /** The second factor was shown; else a user who has one is asked for it. */
   hasSecondFactor?: boolean;
-  /** When the first part was checked: an end of all sessions since then, as by another password, makes the sign-in fail. */
-  startedAt?: Date;
+  /** The last end of all sessions as the first part of the sign-in saw it: another one since then makes it fail. Default: any. */
+  sessionsEndedAt?: Date | null;
 }
 
 /**
@@ -42,8 +42,8 @@ export interface SessionOptions {
 export async function openSession(app: App, userId: number, options: SessionOptions = {}): Promise<SignIn> {
   const { hasSecondFactor = false } = options;
   if (!hasSecondFactor) {
-    const { deviceInfo = null, startedAt = app.clock.now() } = options;
-    await requireSecondFactor(app, userId, { deviceInfo, startedAt });
+    const { deviceInfo = null, passwordHash = null } = options;
+    await requireSecondFactor(app, userId, { deviceInfo, passwordHash });
   }
   const now = app.clock.now();
   const expiresAt = refreshExpiry(app);
@@ -55,7 +55,7 @@ export async function openSession(app: App, userId: number, options: SessionOpti
     deviceInfo: options.deviceInfo ?? null,
     // The clock of who signed the proof may be ahead of ours.
     hasSecondFactor,
-    startedAt: options.startedAt ?? null,
+    ...(options.sessionsEndedAt === undefined ? {} : { sessionsEndedAt: options.sessionsEndedAt }),
     provedAt: options.provedAt === null ? null : new Date(Math.min((options.provedAt ?? now).getTime(), now.getTime())),
     expiresAt,
     now,
@@ -211,7 +211,8 @@ interface SessionInsert {
   deviceInfo: string | null;
   provedAt: Date | null;
   hasSecondFactor: boolean;
-  startedAt: Date | null;
+  /** The sign-in fails when it is another one by now; absent = any. */
+  sessionsEndedAt?: Date | null;
   expiresAt: Date;
   now: Date;
   /** The hash the password was checked against; the sign-in fails when it has changed since. */
@@ -237,7 +238,7 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
     `WITH account AS (
        UPDATE users SET cabinet_last_login = $6::timestamptz, last_activity = $6::timestamptz
        WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text)
-         AND ($10::timestamptz IS NULL OR sessions_ended_at IS NULL OR sessions_ended_at < $10::timestamptz)
+         AND ($10::boolean OR sessions_ended_at IS NOT DISTINCT FROM $11::timestamptz)
        RETURNING id, sessions_ended_at)
      INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, proved_at, has_second_factor, expires_at, created_at)
      SELECT id, $2, $3::uuid, $4, $8::timestamptz, $9::boolean, $5::timestamptz, $6::timestamptz FROM account
@@ -252,7 +253,8 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
       session.passwordHash ?? null,
       session.provedAt,
       session.hasSecondFactor,
-      session.startedAt,
+      session.sessionsEndedAt === undefined,
+      session.sessionsEndedAt ?? null,
     ],
   );
   return row ?? null;
