@@ -19,6 +19,7 @@ import {
   filesOfProcesses,
   filesOfRaces,
   ON_A_DATABASE,
+  testFilesOf,
 } from './test-plan.mjs';
 
 await ensureInstalled();
@@ -45,7 +46,8 @@ if (isEverything) delete process.env.MATRIX_SEED;
 else process.env.MATRIX_SEED = seed;
 if (isWhole) process.env.MATRIX_ALL = '1';
 const leftOut = isWhole && !isEverything ? filesLeftOut(seed) : [];
-const withoutThem = leftOut.map((path) => `--exclude=${path}`);
+/** The runner's --exclude has no effect on the files of a project. */
+const without = (paths) => testFilesOf(paths).filter((path) => !leftOut.includes(path));
 
 const serverUrl = await reachableServer();
 const failed = [];
@@ -74,7 +76,7 @@ const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= 
 const workers = { SERVICE_WORKERS: hasEnoughConnections ? '3' : '2', RACE_WORKERS: hasEnoughConnections ? '2' : '1' };
 const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...workers };
 const service = () =>
-  round('service on PostgreSQL', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL, ...withoutThem], {
+  round('service on PostgreSQL', ['--project', 'service', ...without([...ON_A_DATABASE, ...BEFORE_ANY_SQL])], {
     ...onServer,
     ...recorded,
   });
@@ -88,14 +90,9 @@ const race = (options) => {
   );
 };
 const system = (options) => {
-  const files = isWhole ? [] : filesOfProcesses(seed);
-  const name = isWhole ? `every file but ${leftOut.length}` : files.map((path) => basename(path, '.test.ts')).join(', ');
-  return round(
-    `system, the built service as processes: ${name}`,
-    ['--project', 'system', ...files, ...withoutThem],
-    onServer,
-    options,
-  );
+  const files = isWhole ? without(['tests/system/']) : filesOfProcesses(seed);
+  const name = isWhole ? `${files.length} files` : files.map((path) => basename(path, '.test.ts')).join(', ');
+  return round(`system, the built service as processes: ${name}`, ['--project', 'system', ...files], onServer, options);
 };
 
 // The service project waits for a quarter of its time, the tests of processes and the races for more: side by side they keep two cores busy,
@@ -143,7 +140,7 @@ async function embeddedRound(options) {
     return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env, options);
   const { differing, sample } = filesForBothDatabases(seed, { isWhole });
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
-  return round(name, ['--project', 'service', ...differing, ...sample, ...withoutThem], env, options);
+  return round(name, ['--project', 'service', ...differing, ...without(sample)], env, options);
 }
 
 /** Runs the test runner with its output collected. */
