@@ -52,7 +52,7 @@ const LIMITS: Record<string, number> = {
   'places of a field (median)': 3,
   'mapping lines, all': 456,
   'lines an operation in routers and what they reach of the domain': 142,
-  'lines of src': 151_720,
+  'lines of src': 151_750,
   'files of src': 1_053,
   'undescribed operations': 0,
   'undescribed parameters': 0,

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { serveCommands } from './cli/command-socket.ts';
 import { type RunningService, startService } from './composition/start-service.ts';
+import type { App } from './core/app.ts';
 import { EnvError, loadEnv } from './core/env.ts';
 import { createLogger } from './core/log.ts';
 import { LogFiles } from './core/log-files/log-files.ts';
@@ -43,9 +44,11 @@ async function main(): Promise<void> {
     });
   }
 
-  const service = await startService({ env, log, logFiles, metrics, redactor });
-  running = service;
   const commands = Promise.withResolvers<() => Promise<void>>();
+  // A command that follows the line `ready` at once would find the embedded database in use.
+  const beforeReady = async (app: App) => commands.resolve(await serveCommands(app));
+  const service = await startService({ env, log, logFiles, metrics, redactor, beforeReady });
+  running = service;
   let stoppingSince: number | null = null;
   const stop = (signal: NodeJS.Signals | 'end of the parent') => {
     if (stoppingSince !== null) {
@@ -77,8 +80,6 @@ async function main(): Promise<void> {
     if (process.connected) process.on('disconnect', () => stop('end of the parent'));
     else stop('end of the parent');
   }
-  // After the signals have their handlers: the service is announced, and may be stopped from now on.
-  commands.resolve(await serveCommands(service.app));
 }
 
 main().catch((error: unknown) => {

@@ -58,10 +58,19 @@ export interface StartOptions {
   logFiles: LogFiles;
   metrics: Metrics;
   redactor: Redactor;
+  /** What must be there when the service says that it is ready. */
+  beforeReady?: (app: App) => Promise<void>;
 }
 
 /** Starts everything: database, jobs, HTTP, sockets, sandbox. Resolves when requests are served. */
-export async function startService({ env, log, logFiles, metrics, redactor }: StartOptions): Promise<RunningService> {
+export async function startService({
+  env,
+  log,
+  logFiles,
+  metrics,
+  redactor,
+  beforeReady,
+}: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
   await assertCanListen(env.host, env.port);
   const state = { isStarted: false };
@@ -120,6 +129,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   state.isStarted = true;
   // Any failure: of a notice; the service has started.
   await notifyStart(app, hostname()).catch((error: unknown) => log.warn({ err: error }, 'the start could not be notified'));
+  await beforeReady?.(app);
   // Last: who reads it may stop the service at once.
   await announce({
     app,

@@ -105,7 +105,7 @@ async function requireMayEnrol(app: App, actor: UserActor): Promise<UserRecord> 
 export async function beginTotp(app: App, actor: UserActor, name: string) {
   const user = await requireMayEnrol(app, actor);
   const issuer = new URL(app.settings.get('CABINET_URL')).hostname;
-  const { secret, uri } = newTotpSecret(app, issuer, user.email ?? user.username ?? `user ${user.id}`);
+  const { secret, uri } = await newTotpSecret(app, issuer, user.email ?? user.username ?? `user ${user.id}`);
   const stored = await encrypted(app, secret);
   await inTransaction(app, async (t) => {
     await lockFactors(t.db, user.id);

@@ -1,16 +1,12 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { put, take } from '../../../core/short-lived.ts';
 import type { UserRecord } from '../types.ts';
 import { listPasskeys, spendSignature } from './repo.ts';
+
+/** Loaded with the first passkey: it has ten packages, which a service without passkeys does not need in memory. */
+const webAuthn = () => import('@simplewebauthn/server');
 
 const CHALLENGE_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
 /** Base64url; 1023 bytes, as WebAuthn allows. */
@@ -38,6 +34,7 @@ export type ChallengeKey = `passkey:${'ticket' | 'session' | 'enrolment'}:${stri
 export async function registrationOptions(app: App, user: UserRecord, key: ChallengeKey) {
   const { rpId } = siteOf(app);
   const name = user.email ?? user.username ?? `user ${user.id}`;
+  const { generateRegistrationOptions } = await webAuthn();
   const options = await generateRegistrationOptions({
     rpName: rpId,
     rpID: rpId,
@@ -57,6 +54,7 @@ export async function readRegistration(app: App, key: ChallengeKey, response: un
   const stored = await take<{ challenge: string }>(app, key);
   if (!stored) return null;
   const { rpId, origins } = siteOf(app);
+  const { verifyRegistrationResponse } = await webAuthn();
   try {
     const { registrationInfo } = await verifyRegistrationResponse({
       response: response as RegistrationResponseJSON,
@@ -82,6 +80,7 @@ export async function readRegistration(app: App, key: ChallengeKey, response: un
 
 /** Options for `navigator.credentials.get` with the user's passkeys. The challenge counts once, for five minutes. */
 export async function authenticationOptions(app: App, userId: number, key: ChallengeKey) {
+  const { generateAuthenticationOptions } = await webAuthn();
   const options = await generateAuthenticationOptions({
     rpID: siteOf(app).rpId,
     challenge: new Uint8Array(app.random.bytes(32)),
@@ -102,6 +101,7 @@ export async function isSignedByPasskey(app: App, userId: number, key: Challenge
   const passkey = (await listPasskeys(app.db, userId)).find(({ credentialId }) => credentialId === id);
   if (!stored || !passkey) return false;
   const { rpId, origins } = siteOf(app);
+  const { verifyAuthenticationResponse } = await webAuthn();
   const signed = await verifyAuthenticationResponse({
     response: response as AuthenticationResponseJSON,
     expectedChallenge: stored.challenge,

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import * as OTPAuth from 'otpauth';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
@@ -19,6 +18,9 @@ export interface FactorProof {
 }
 
 export const factorInvalid = refusal('second_factor_invalid', 403, 'The code or passkey is not valid');
+
+/** Loaded with the first authenticator app. */
+const otpAuth = () => import('otpauth');
 
 const ATTEMPTS = 10;
 const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
@@ -52,27 +54,29 @@ export async function showFactor(app: App, userId: number, proof: FactorProof, c
  */
 export async function spendCode(app: App, totps: readonly Totp[], code: string): Promise<number | null> {
   const now = app.clock.now();
+  const { Secret, TOTP } = await otpAuth();
   for (const { id, secret } of totps) {
     const text = await decrypted(app, secret);
     if (text === null) continue;
-    const totp = new OTPAuth.TOTP({ secret: OTPAuth.Secret.fromBase32(text), ...TOTP });
+    const totp = new TOTP({ secret: Secret.fromBase32(text), ...FORM });
     const delta = totp.validate({ token: code, timestamp: now.getTime(), window: 1 });
     if (delta === null) continue;
-    const step = Math.floor(now.getTime() / (TOTP.period * SECOND_MS)) + delta;
+    const step = Math.floor(now.getTime() / (FORM.period * SECOND_MS)) + delta;
     if (await spendStep(app.db, id, step, now)) return id;
   }
   return null;
 }
 
 /** What every authenticator app can do. */
-const TOTP = { algorithm: 'SHA1', digits: 6, period: 30 };
+const FORM = { algorithm: 'SHA1', digits: 6, period: 30 };
 const SECRET_BYTES = 20;
 
 /** A secret for an authenticator app: base32, and the `otpauth://` address of its QR code. */
-export function newTotpSecret(app: App, issuer: string, label: string): { secret: string; uri: string } {
+export async function newTotpSecret(app: App, issuer: string, label: string): Promise<{ secret: string; uri: string }> {
+  const { Secret, TOTP } = await otpAuth();
   const bytes = app.random.bytes(SECRET_BYTES);
-  const secret = new OTPAuth.Secret({ buffer: new Uint8Array(bytes).buffer });
-  return { secret: secret.base32, uri: new OTPAuth.TOTP({ issuer, label, secret, ...TOTP }).toString() };
+  const secret = new Secret({ buffer: new Uint8Array(bytes).buffer });
+  return { secret: secret.base32, uri: new TOTP({ issuer, label, secret, ...FORM }).toString() };
 }
 
 /** Spaces, dashes and the case of what was typed do not matter. */
