@@ -8,6 +8,7 @@ import { type ActorClient, adminClient, userClient } from '../support/actors.ts'
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
+import { whilePasswordsWait } from '../support/waiting-passwords.ts';
 
 const PATH = '/cabinet/auth/fresh-sign-in';
 const PASSWORD = 'correct horse battery';
@@ -124,6 +125,13 @@ describe('a proof', () => {
     const late = await withToken(admin.accessToken).post(PATH, { password: PASSWORD });
     expect(late).toMatchObject({ status: 429, headers: { 'retry-after': expect.any(String) } });
     expect(await payMethods(admin)).toMatchObject({ status: 403 });
+  });
+
+  it('by a password is put off while more passwords wait than may wait', async () => {
+    await setPassword(admin.user.id);
+    const client = withToken(admin.accessToken);
+    const reply = await whilePasswordsWait(() => client.post(PATH, { password: PASSWORD }));
+    expect(reply.status).toBe(503);
   });
 
   it('needs exactly one of both forms', async () => {

@@ -6,7 +6,6 @@ import { resetSecondFactor } from '../../src/domain/identity/second-factor/accou
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { codeOf } from '../support/authenticator-app.ts';
-import { unique } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { TestPasskey } from '../support/passkey.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -210,6 +209,12 @@ describe('attempts', () => {
     expect((await secondPart(await aTicket(), { code: nextCode(secret) })).status).toBe(429);
   });
 
+  it('of one address are limited', async () => {
+    const client = from();
+    for (let attempt = 0; attempt < 10; attempt += 1) await client.post(`${BASE}/sign-in/challenge`, { ticket: 'x'.repeat(43) });
+    expect((await client.post(`${BASE}/sign-in/challenge`, { ticket: 'x'.repeat(43) })).status).toBe(429);
+  });
+
   it('need exactly one form', async () => {
     const ticket = 'x'.repeat(43);
     for (const form of [{}, { code: '123456', recovery_code: 'abcdefgh' }, { code: '12345' }])
@@ -232,13 +237,20 @@ describe('attempts', () => {
   });
 });
 
+const enrolments = [
+  ['totp', { name: 'Phone' }],
+  ['totp/confirm', { code: '123456' }],
+  ['passkeys/options', undefined],
+  ['passkeys', { name: 'Key', response: { id: 'x', response: {} } }],
+] as const;
+
 describe('enrolment and removal', () => {
   it('need a recent proof, by the second factor where there is one', async () => {
     const { access_token: token } = await addTotp(admin);
     t.clock.advance(11 * MINUTE_MS);
     const asked = { status: 403, body: { detail: { code: 'fresh_sign_in_required', methods: ['totp', 'recovery_code'] } } };
-    for (const path of ['totp', 'passkeys/options', 'recovery-codes'])
-      expect(await from(token).post(`${BASE}/${path}`, { name: 'Thief' })).toMatchObject(asked);
+    for (const [path, body] of [...enrolments, ['recovery-codes', {}] as const])
+      expect(await from(token).post(`${BASE}/${path}`, body), path).toMatchObject(asked);
     const [factor] = (await from(token).get(BASE)).body.factors;
     expect(await from(token).delete(`${BASE}/${factor.id}`)).toMatchObject(asked);
   });
@@ -282,17 +294,21 @@ describe('enrolment and removal', () => {
     );
     expect(jobs).toHaveLength(1);
     for (let n = 1; n < 10; n += 1) await addPasskey(from(token));
-    const full = await from(token).post(`${BASE}/totp`, { name: 'One more' });
-    expect(full).toMatchObject({ status: 409, body: { detail: 'An account has at most 10 second factors' } });
+    for (const [path, body] of enrolments)
+      expect(await from(token).post(`${BASE}/${path}`, body), path).toMatchObject({
+        status: 409,
+        body: { detail: 'An account has at most 10 second factors' },
+      });
   });
 
   it('are not offered to customers while only staff is meant', async () => {
     const customer = await userClient(t.app, server);
     expect((await customer.get(BASE)).body).toMatchObject({ is_available: false, factors: [] });
-    expect(await customer.post(`${BASE}/totp`, { name: `Phone ${unique()}` })).toMatchObject({
-      status: 403,
-      body: { detail: 'A second factor is not offered to this account' },
-    });
+    for (const [path, body] of enrolments)
+      expect(await customer.post(`${BASE}/${path}`, body), path).toMatchObject({
+        status: 403,
+        body: { detail: 'A second factor is not offered to this account' },
+      });
   });
 });
 
