@@ -25,7 +25,7 @@ for (const { procedurePath, method, path, meta } of routes) {
   const declared = new Set(refuses.map(nameOf));
   declaredCount += declared.size;
   for (const name of guardRefuses.map(nameOf)) {
-    const key = `${meta.area} ${meta.credential ?? meta.auth}: ${name}`;
+    const key = `${meta.credential ?? meta.auth}: ${name}`;
     guards.set(key, seen.has(name) || guards.get(key) === true);
   }
   unprovoked.push(...[...declared.difference(seen)].map((name) => `${method} ${path}: ${name}`));

@@ -316,7 +316,7 @@ describe('a reset by the operator', () => {
   it('removes everything, ends the sessions and is recorded', async () => {
     const { access_token: token } = await addTotp(admin);
     expect(await resetSecondFactor(t.app, 'command line', admin.user.id)).toBe(1);
-    expect((await from(token).get(BASE)).status).toBe(401);
+    for (const path of [BASE, '/cabinet/admin/users']) expect((await from(token).get(path)).status).toBe(401);
     t.clock.advance(SECOND_MS);
     expect((await firstPart()).status).toBe(200);
     const rows = await t.app.db.sql(
