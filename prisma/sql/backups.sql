@@ -1,7 +1,7 @@
 -- Who may use the running system stays able to after a restore (spec 06 section 7). The transaction of a restore calls remember_access()
 -- before it replaces the tables and restore_access() afterwards; the rows of before wait in temporary tables.
 
---- keeps tokens, roles and superadmins with their second factors of the running system aside
+--- keeps tokens, roles, superadmins and second factors of the running system aside
 CREATE OR REPLACE FUNCTION remember_access() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   CREATE TEMP TABLE kept_tokens ON COMMIT DROP AS SELECT * FROM public.web_api_tokens;

@@ -182,6 +182,6 @@ export async function subscribeWebhook(fixture: Fixture, eventType: string, url:
   if (!response.ok) throw new Error(`no webhook: ${response.status} ${await response.text()}`);
 }
 
-function timeName(at: Date): string {
+export function timeName(at: Date): string {
   return at.toISOString().slice(0, 19).replaceAll(':', '-');
 }

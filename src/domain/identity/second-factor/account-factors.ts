@@ -13,9 +13,16 @@ import { sessionEnded } from '../errors.ts';
 import { requireUser } from '../find-user.ts';
 import { listOpenSessions } from '../repo.ts';
 import { freshSignInRequired, requireProof, sessionChallenge } from '../sessions/fresh-sign-in.ts';
-import { accessTokenFor, closeAllSessions, closeOtherSessions, forgetShownFactors, recordProof } from '../sessions/sessions.ts';
+import {
+  accessTokenFor,
+  closeAllSessions,
+  closeOtherSessions,
+  forgetShownFactors,
+  lockUser,
+  recordProof,
+} from '../sessions/sessions.ts';
 import type { UserRecord } from '../types.ts';
-import { authenticationOptions, readRegistration, registrationOptions } from './passkeys.ts';
+import { accountName, authenticationOptions, readRegistration, registrationOptions, siteOf } from './passkeys.ts';
 import { isOffered } from './policy.ts';
 import {
   countRecoveryCodes,
@@ -25,7 +32,6 @@ import {
   insertTotp,
   listFactors,
   listTotps,
-  lockFactors,
   replaceRecoveryCodes,
 } from './repo.ts';
 import { encrypted, factorInvalid, newTotpSecret, recoveryHash, spendCode } from './show-factor.ts';
@@ -104,11 +110,10 @@ async function requireMayEnrol(app: App, actor: UserActor): Promise<UserRecord> 
  */
 export async function beginTotp(app: App, actor: UserActor, name: string) {
   const user = await requireMayEnrol(app, actor);
-  const issuer = new URL(app.settings.get('CABINET_URL')).hostname;
-  const { secret, uri } = await newTotpSecret(app, issuer, user.email ?? user.username ?? `user ${user.id}`);
+  const { secret, uri } = await newTotpSecret(app, siteOf(app).rpId, accountName(user));
   const stored = await encrypted(app, secret);
   await inTransaction(app, async (t) => {
-    await lockFactors(t.db, user.id);
+    await lockUser(t.db, user.id);
     await insertTotp(t.db, { userId: user.id, name, secret: stored, now: t.clock.now() });
   });
   return { secret, uri };
@@ -148,7 +153,7 @@ async function addFactor(app: App, actor: UserActor, user: UserRecord, add: (t: 
   const { session } = actor;
   if (!session) throw sessionEnded();
   const { admission, ...added } = await inTransaction(app, async (t) => {
-    await lockFactors(t.db, user.id);
+    await lockUser(t.db, user.id);
     const before = await listFactors(t.db, user.id);
     if (before.length >= MAX_FACTORS) throw tooManyFactors();
     // Another session has added the first one meanwhile.
@@ -191,7 +196,7 @@ export async function renewRecoveryCodes(app: App, actor: UserActor): Promise<st
   await requireProof(app, actor);
   const user = await requireUser(app, actor.userId);
   return inTransaction(app, async (t) => {
-    await lockFactors(t.db, user.id);
+    await lockUser(t.db, user.id);
     await requireOpenSession(t, actor);
     if ((await listFactors(t.db, user.id)).length === 0) throw noFactorYet();
     await notify(t, user, 'codes', '');
@@ -204,7 +209,7 @@ export async function removeFactor(app: App, actor: UserActor, id: number): Prom
   await requireProof(app, actor);
   const user = await requireUser(app, actor.userId);
   await inTransaction(app, async (t) => {
-    await lockFactors(t.db, user.id);
+    await lockUser(t.db, user.id);
     await requireOpenSession(t, actor);
     const removed = await deleteFactor(t.db, user.id, id);
     if (!removed) throw factorNotFound();
@@ -229,7 +234,7 @@ export async function readSessionChallenge(app: App, { userId, session }: UserAc
 export async function resetSecondFactor(app: App, actorName: string, userId: number): Promise<number> {
   const user = await requireUser(app, userId);
   return inTransaction(app, async (t) => {
-    await lockFactors(t.db, user.id);
+    await lockUser(t.db, user.id);
     const count = await deleteAllFactors(t.db, user.id);
     await replaceRecoveryCodes(t.db, user.id, [], t.clock.now());
     await closeAllSessions(t, user.id);

@@ -14,7 +14,7 @@ const MAX_CREDENTIAL_ID = 1_400;
 const ACCEPTED_TRANSPORTS: ReadonlySet<string> = new Set(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
 
 /** The site that passkeys belong to, the cabinet's: its host, and the pages that may use them. */
-function siteOf(app: App): { rpId: string; origins: string[] } {
+export function siteOf(app: App): { rpId: string; origins: string[] } {
   const { hostname, origin } = new URL(app.settings.get('CABINET_URL'));
   const allowed = app.settings
     .get('CABINET_ALLOWED_ORIGINS')
@@ -25,6 +25,9 @@ function siteOf(app: App): { rpId: string; origins: string[] } {
   return { rpId: hostname, origins: [...new Set([origin, ...allowed])] };
 }
 
+/** What authenticators show of the account. */
+export const accountName = ({ id, email, username }: UserRecord): string => email ?? username ?? `user ${id}`;
+
 const isWithin = (host: string, domain: string) => host === domain || host.endsWith(`.${domain}`);
 
 /** For which sign-in or session a challenge was made: it is void for every other one. */
@@ -33,12 +36,11 @@ export type ChallengeKey = `passkey:${'ticket' | 'session' | 'enrolment'}:${stri
 /** Options for `navigator.credentials.create`. The challenge counts once, for five minutes. */
 export async function registrationOptions(app: App, user: UserRecord, key: ChallengeKey) {
   const { rpId } = siteOf(app);
-  const name = user.email ?? user.username ?? `user ${user.id}`;
   const { generateRegistrationOptions } = await webAuthn();
   const options = await generateRegistrationOptions({
     rpName: rpId,
     rpID: rpId,
-    userName: name,
+    userName: accountName(user),
     userID: new TextEncoder().encode(String(user.id)),
     challenge: new Uint8Array(app.random.bytes(32)),
     attestationType: 'none',

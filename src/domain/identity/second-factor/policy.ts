@@ -55,7 +55,7 @@ export async function readMethods(app: App, userId: number): Promise<FactorMetho
 
 /**
  * The gate behind every first part of a sign-in (spec 01 section 4.7).
- * @param first.passwordHash the hash a password was checked against
+ * @param passwordHash of the first part: the hash a password was checked against
  * @throws AppError 403 {code: 'second_factor_required', ticket, methods, expires_in} for a user with a second factor | 403 'User account is
  *   not active' when the password is another one by now
  */

@@ -14,11 +14,6 @@ export function listFactors(db: Db, userId: number): Promise<SecondFactor[]> {
   );
 }
 
-/** One at a time for a user: the number of factors, and whether codes are made with the first one, are decided under it. */
-export async function lockFactors(db: Db, userId: number): Promise<void> {
-  await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
-}
-
 export interface TotpInsert {
   userId: number;
   name: string;

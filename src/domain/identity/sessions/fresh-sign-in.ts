@@ -24,18 +24,15 @@ export interface Proof extends FactorProof {
   initData?: string | null | undefined;
 }
 
-export const freshSignInRequired = refusal(
-  'fresh_sign_in_required',
-  403,
-  'Prove again who you are: the last sign-in was too long ago',
-  (methods: readonly ProofMethod[]) => ({
-    detail: {
-      code: 'fresh_sign_in_required',
-      message: 'Prove again who you are: the last sign-in was too long ago',
-      methods,
-    },
-  }),
-);
+const TOO_LONG_AGO = 'Prove again who you are: the last sign-in was too long ago';
+
+export const freshSignInRequired = refusal('fresh_sign_in_required', 403, TOO_LONG_AGO, (methods: readonly ProofMethod[]) => ({
+  detail: {
+    code: 'fresh_sign_in_required',
+    message: TOO_LONG_AGO,
+    methods,
+  },
+}));
 
 // Not 401, at which clients refresh their tokens and send the same once more.
 const proofInvalid = refusal('proof_invalid', 403, 'Invalid password or Messenger authentication data');

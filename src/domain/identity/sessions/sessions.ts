@@ -337,8 +337,8 @@ async function findRefreshToken(db: Db, tokenHash: string): Promise<RefreshToken
   return row ?? null;
 }
 
-/** Waits for refreshes of this user that are under way and blocks later ones. */
-async function lockUser(db: Db, userId: number): Promise<void> {
+/** Waits for refreshes and changes of second factors of this user that are under way, and blocks later ones. */
+export async function lockUser(db: Db, userId: number): Promise<void> {
   await db.sql('SELECT id FROM users WHERE id = $1::int FOR NO KEY UPDATE', [userId]);
 }
 

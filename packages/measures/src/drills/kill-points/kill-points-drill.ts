@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MINUTE_MS } from '../../../../../src/core/clock.ts';
 import { findDrillServer } from '../../bench/scratch-database.ts';
+import { timeName } from '../fixture.ts';
 import type { DrillOptions } from '../options.ts';
 import { type DrillReport, textTable } from '../report.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
@@ -43,7 +44,7 @@ export async function runKillPointsDrill(
 ): Promise<boolean> {
   const serverUrl = await findDrillServer(print);
   if (serverUrl === null) return false;
-  const startedAt = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+  const startedAt = timeName(new Date());
   const open = (lane: number) => openKillFixture(serverUrl, `kill-points-${startedAt}-${lane}`);
   progress('tables, fakes of the outside systems, the service');
   const first = await open(0);

@@ -14,6 +14,7 @@ import { createRedactor } from '../../../../../src/core/redaction.ts';
 import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from '../../bench/credentials.ts';
 import { createScratch } from '../../bench/scratch-database.ts';
 import { undoAtEnd } from '../cleanup.ts';
+import { timeName } from '../fixture.ts';
 import { createInstance, type Instance } from '../instance.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { type FakeSystems, startFakeSystems } from './fake-systems.ts';
@@ -88,7 +89,7 @@ export async function openServiceFixture({ serverUrl, random }: ServiceFixtureOp
     for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
   });
   try {
-    const startedAt = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
+    const startedAt = timeName(new Date());
     const logFolder = join(import.meta.dirname, '..', '..', '..', '..', '..', '.tmp', 'drills', `money-${startedAt}`);
     await mkdir(logFolder, { recursive: true });
     const scratch = await createScratch('postgres', serverUrl);
