@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { NewOffer } from '../../src/domain/promo/offers/offers.ts';
-import { type ActorClient, userClient } from '../support/actors.ts';
+import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
@@ -89,4 +89,17 @@ it('POST /promo-offers refuses the subscription of another user', async () => {
     subscription_id: await aStoredSubscription(t.app, other.id),
   });
   expect([status, body.detail]).toEqual([400, 'Subscription does not belong to the user']);
+});
+
+it('POST /cabinet/admin/promo-offers/broadcast refuses two users of one recipient', async () => {
+  const [user, other] = [await aUser(t.app), await aUser(t.app)];
+  const boss = await adminClient(t.app, server, ['*:*'], 900);
+  const { status, body } = await boss.post('/cabinet/admin/promo-offers/broadcast', {
+    notification_type: `type-${unique()}`,
+    valid_hours: 24,
+    discount_percent: 15,
+    user_id: user.id,
+    messenger_id: other.messengerId,
+  });
+  expect([status, body.detail]).toEqual([400, 'Provided user_id does not match messenger_id']);
 });

@@ -144,6 +144,13 @@ async function tariffOfOthers(user: ActorClient): Promise<number> {
   return tariffId;
 }
 
+/** A classic subscription without money for anything further. */
+async function aPoorSubscriber({ user }: ActorClient): Promise<null> {
+  setTo('SALES_MODE', 'classic');
+  await aStoredSubscription(t.app, user.id, { tariff_id: null });
+  return null;
+}
+
 function setTo(key: string, value: unknown): null {
   switches.settings.set(key, value);
   return null;
@@ -257,10 +264,29 @@ const groups: Record<string, Group> = {
       ],
     ],
   },
+  'A purchase that the balance does not cover': {
+    cabinet: [['POST', '/cabinet/subscription/purchase-tariff', (id) => ({ tariff_id: id, period_days: 30 })]],
+    miniapp: [],
+    cases: [
+      [
+        'of a tariff',
+        (user) => storeSubscription(user, {}, { period_prices: { 30: 200_000 } }),
+        [402, 'Not enough money on the balance. 1000 ₽ is missing.'],
+        null,
+      ],
+    ],
+  },
   'Another package of a classic subscription': {
-    cabinet: [],
+    cabinet: [['PUT', '/cabinet/subscription/traffic', () => ({ gb: 250 })]],
     miniapp: [['POST', '/miniapp/subscription/traffic', () => ({ traffic: 250 })]],
     cases: [
+      [
+        'during the trial',
+        (user) => storeSubscription(user, { is_trial: true, status: 'trial' }, null),
+        [403, 'Traffic management is only available for paid subscriptions'],
+        null,
+      ],
+      ['that the balance does not cover', aPoorSubscriber, null, [402, 'insufficient_funds']],
       [
         'while one limit is for all',
         (user) => {
@@ -307,6 +333,37 @@ test.each([
   const body = { tariff_id, ...(area === 'cabinet' ? { period_days: 30 } : { initData: initDataOf(t, user.user) }) };
   const reply = await user.post(`/${area}/subscription/tariff/switch${ending}`, body);
   expect([reply.status, textOf(reply.body.detail)]).toEqual([403, message]);
+});
+
+test('a further server that the balance does not cover is refused in the mini-app', async () => {
+  const user = await userClient(t.app, server, { language: 'en' });
+  await aPoorSubscriber(user);
+  const squad_uuid = crypto.randomUUID();
+  await aServer(t.app, { squad_uuid, price_kopeks: 10_000 });
+  const reply = await anonymous.post('/miniapp/subscription/servers', {
+    servers: [squad_uuid],
+    initData: initDataOf(t, user.user),
+  });
+  expect([reply.status, reply.body.detail.code]).toEqual([402, 'insufficient_funds']);
+});
+
+// Older installations store it; new trials are active ones (spec 02 section 12.2: trials are admitted).
+test('a subscription that is stored as a trial may change its traffic and its servers in the mini-app', async () => {
+  const user = await userClient(t.app, server, { language: 'en' });
+  setTo('SALES_MODE', 'classic');
+  await storeSubscription(user, { is_trial: true, status: 'trial' }, null);
+  const squad_uuid = crypto.randomUUID();
+  await aServer(t.app, { squad_uuid, price_kopeks: 1_000 });
+  const initData = initDataOf(t, user.user);
+  for (const [change, body] of [
+    ['traffic', { traffic: 250 }],
+    ['servers', { servers: [squad_uuid] }],
+    ['devices', { devices: 3 }],
+  ] as const)
+    expect([change, (await anonymous.post(`/miniapp/subscription/${change}`, { ...body, initData })).body]).toEqual([
+      change,
+      { success: true, message: expect.any(String) },
+    ]);
 });
 
 test('a trial that the balance does not cover is refused in the cabinet', async () => {

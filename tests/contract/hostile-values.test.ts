@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testServer } from '../support/api.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { compareRefusal } from '../support/refusal-recorder.ts';
 import { documentOfService } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { WITH_BAN_SYSTEM } from './ban-system-writes.ts';
@@ -27,7 +28,7 @@ let accepted = 0;
 
 beforeAll(async () => {
   t = await testApp({ environment: { YOOKASSA_RECURRENT_ENABLED: 'true', ...WITH_BAN_SYSTEM } });
-  server = await testServer(t.app, { recordsRefusals: false });
+  server = await testServer(t.app, compareRefusal);
 });
 afterAll(async () => {
   await server.close();

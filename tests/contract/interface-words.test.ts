@@ -8,6 +8,7 @@ import { generalPositions } from '../../src/rest/interface-words/identifier-posi
 import { type ApiReply, testServer } from '../support/api.ts';
 import { numberedFrom } from '../support/builders.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
+import { compareRefusal } from '../support/refusal-recorder.ts';
 import { withRepeatableChance } from '../support/repeatable-chance.ts';
 import { documentOfService } from '../support/served-routes.ts';
 import { type TestApp, TestClock, testApp } from '../support/test-app.ts';
@@ -65,7 +66,7 @@ async function openSide(clock: TestClock): Promise<Side> {
     ...WITH_BAN_SYSTEM,
   };
   const { sandbox, made: t } = await withOtherSandbox(undefined, () => testApp({ environment, database, clock }));
-  const server = await testServer(t.app, { recordsRefusals: false });
+  const server = await testServer(t.app, compareRefusal);
   return { t, server, database, sandbox, watch: await watchWrites(t.app.db.sql, NOT_COMPARED) };
 }
 

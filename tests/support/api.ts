@@ -3,8 +3,9 @@ import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken, type TokenRequest } from '../../src/domain/access/tokens.ts';
+import type { RefusalObserver } from '../../src/rest/error-replies.ts';
 import { recordReply } from './recorded-replies.ts';
-import { compareRefusal, observeRefusal } from './refusal-recorder.ts';
+import { observeRefusal } from './refusal-recorder.ts';
 import { servedRoutes } from './served-routes.ts';
 import { UploadForm } from './upload-form.ts';
 
@@ -41,11 +42,11 @@ export interface ApiClient {
 
 /**
  * The REST server of an app in this process, without a socket.
- * @param options.recordsRefusals false where only a sample of the cases is tried: the check of the declared refusals must not depend on it
+ * @param onRefusal `compareRefusal` where only a sample of the cases is tried: the check of the declared refusals must not depend on it
  */
-export async function testServer(app: App, { recordsRefusals = true } = {}): Promise<FastifyInstance> {
+export async function testServer(app: App, onRefusal: RefusalObserver = observeRefusal): Promise<FastifyInstance> {
   const { fastify } = await createHttpServer({
-    observeRefusal: recordsRefusals ? observeRefusal : compareRefusal,
+    observeRefusal: onRefusal,
     routes: servedRoutes,
     app,
     metrics: createMetrics(),

@@ -105,7 +105,8 @@ function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, g
   if (isMiniapp && settings.trafficSelectionMode === 'fixed') throw trafficFixed();
   const now = t.clock.now();
   const status = actualStatus(subscription, now);
-  if (status !== 'active' && status !== 'limited') {
+  // Trials of the cabinet are refused before; older installations store them as `trial`.
+  if (status !== 'active' && status !== 'limited' && status !== 'trial') {
     throw subscriptionInactive({ detail: text(buyer.language, 'errors.subscription_inactive') });
   }
   const currentGb = isMiniapp ? packageGb(subscription) : subscription.trafficLimitGb;

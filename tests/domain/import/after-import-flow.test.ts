@@ -9,6 +9,7 @@ import { invoicesOf } from '../../support/imported-invoices.ts';
 import { panelOf } from '../../support/imported-panels.ts';
 import { runPanelJobs } from '../../support/panel-jobs.ts';
 import { withPort } from '../../support/provisioning-setup.ts';
+import { compareRefusal } from '../../support/refusal-recorder.ts';
 import { serverUrl } from '../../support/test-database.ts';
 
 const PRICE = 14_900;
@@ -40,7 +41,7 @@ test.skipIf(!serverUrl)('a customer goes on: password, tokens, a late payment, a
   const { panel, app: withPanel } = await panelOf(imported, 'uuid');
   onTestFinished(() => panel.close());
   const app = withPort(invoices.app, withPanel.ports.panel);
-  const client = clientOf(await testServer(app, { recordsRefusals: false }));
+  const client = clientOf(await testServer(app, compareRefusal));
 
   const [token] = made.credentials.api_tokens;
   expect((await client.get('/tickets', { headers: { 'x-api-key': token!.token } })).status).toBe(200);
