@@ -9,10 +9,10 @@ import { observeRefusal } from '../support/refusal-recorder.ts';
 import { documentOfService } from '../support/served-routes.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { WITH_BAN_SYSTEM } from './ban-system-writes.ts';
-import { operationsOf } from './operation-cases.ts';
+import { type DocumentedOperation, operationsOf } from './operation-cases.ts';
 import { type RightRequest, rightRequest, wholeRequest } from './right-request.ts';
 
-const operations = new Map(
+const operations = new Map<string, DocumentedOperation>(
   operationsOf(documentOfService as never).map((operation) => [`${operation.method} ${operation.path}`, operation] as const),
 );
 

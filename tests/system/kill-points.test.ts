@@ -14,7 +14,7 @@ describe.skipIf(!serverUrl)('kill -9 at a statement or a request (left out witho
     const report = new DrillReport();
     const shown: string[] = [];
     const show = (text: string) => void shown.push(text);
-    const options = { operations: sampleOf(KILL_OPERATIONS, (name) => name), points: 1, lanes: 1, seed };
+    const options = { operations: sampleOf(KILL_OPERATIONS, (name) => name, 2), points: 1, lanes: 1, seed };
     try {
       expect(await runKillPointsDrill({ drill: 'kill-points', ...options }, report, show, show)).toBe(true);
     } finally {
