@@ -13,7 +13,7 @@ const MODULE_ORDER = [
   ...['settings', 'messaging', 'monitoring', 'ledger', 'access', 'identity'],
   ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
-  ...['users', 'referrals', 'campaigns', 'mass-sends', 'engagement', 'merge'],
+  ...['users', 'approvals', 'referrals', 'campaigns', 'mass-sends', 'engagement', 'merge'],
   ...['media', 'tickets', 'content', 'broadcasts', 'pinned-messages'],
   ...['webhooks', 'safety', 'ban-system', 'updates', 'insight', 'traffic-alarms', 'ops', 'backups', 'import', 'sandbox'],
 ];

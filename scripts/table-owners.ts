@@ -41,6 +41,9 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   admin_roles: 'access',
   audit_days: 'access',
   audit_links: 'access',
+
+  approvals: 'approvals',
+
   user_roles: 'access',
   web_api_tokens: 'access',
 

@@ -246,12 +246,14 @@ $$;
 
 -- Problems of payments, and of rewards that were taken back with them. The index payments_without_transaction has nothing but these rows, so
 -- every check reads all of them.
---- lists paid top-ups without a transaction, and what `ledger_check_rewards` lists
+--- lists paid top-ups without a transaction, and what `ledger_check_rewards` and `ledger_check_approvals` list
 CREATE OR REPLACE FUNCTION ledger_check_payments() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'paid_top_up_without_transaction', p.id::bigint, p.method
     FROM payments p WHERE p.is_paid AND p.purpose = 'balance_topup' AND p.transaction_id IS NULL AND p.imported_at IS NULL
   UNION ALL
   SELECT * FROM ledger_check_rewards()
+  UNION ALL
+  SELECT * FROM ledger_check_approvals()
 $$;
 
 -- Checks the ledger of the whole database in one statement. Every row is a violation; no row means that the ledger is correct. The

@@ -6,6 +6,7 @@ import {
   revokeTokenCommand,
   rotateTokenCommand,
 } from './access-commands.ts';
+import { listApprovalsCommand, refuseApprovalCommand } from './approval-commands.ts';
 import { auditVerifyCommand } from './audit-command.ts';
 import {
   checkArchiveCommand,
@@ -53,6 +54,8 @@ export const commands: readonly Command[] = [
   ledgerReportCommand,
   auditVerifyCommand,
   refundCommand,
+  listApprovalsCommand,
+  refuseApprovalCommand,
   reconcileCommand,
   refundGiftCommand,
   resendGiftCommand,

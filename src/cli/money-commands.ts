@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { isAppError } from '../core/errors.ts';
 import { formatPrice } from '../core/money.ts';
-import { requestRefund } from '../domain/payments/refunds.ts';
+import { refundPayment } from '../domain/approvals/request-approval.ts';
 import { listDebts } from '../domain/referrals/rewards.ts';
 import { exportPayouts } from '../domain/referrals/withdrawals/decide.ts';
 import type { PayoutFilter } from '../domain/referrals/withdrawals/types.ts';
@@ -82,7 +82,8 @@ export const refundCommand: Command = {
   summary: 'Give a credited payment back through its provider.',
   details: [
     'The balance is debited at once, at most what it has; the service then asks the provider until it answers. When the provider refuses,',
-    'the debit goes back. What follows for the subscription is set by REFUND_SUBSCRIPTION_RULE.',
+    'the debit goes back. What follows for the subscription is set by REFUND_SUBSCRIPTION_RULE. Above APPROVAL_REFUND_KOPEKS the refund waits',
+    'until an administrator approves it in the cabinet; what it would take of the balance is held meanwhile.',
     '',
     '--kopeks N       a part of the payment; without it, all that is left of it',
     '--reason TEXT    kept with the refund',
@@ -98,7 +99,12 @@ export const refundCommand: Command = {
     if (reason === '' || reason.length > 500) throw new UsageError('--reason needs a text of at most 500 characters');
     return withApp(call, async (app) => {
       try {
-        const made = await requestRefund(app, { paymentId, amountKopeks, reason, requestedBy: OPERATOR.name });
+        const made = await refundPayment(app, OPERATOR, { paymentId, amountKopeks, reason, requestedBy: OPERATOR.name });
+        if ('approval' in made) {
+          const { id, expiresAt } = made.approval;
+          const waits = `The refund waits for an administrator in the cabinet until ${expiresAt.toISOString()}: approval ${id}.`;
+          return { text: waits, data: made };
+        }
         const text = `Refund ${made.refundId} is requested; ${formatPrice(made.debitedKopeks, false)} were taken from the balance.`;
         return { text, data: made };
       } catch (error) {

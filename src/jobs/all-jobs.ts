@@ -1,4 +1,5 @@
 import { accessJobs } from '../domain/access/jobs.ts';
+import { approvalJobs } from '../domain/approvals/jobs.ts';
 import { backupJobs } from '../domain/backups/jobs.ts';
 import { banSystemJobs } from '../domain/ban-system/jobs.ts';
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
@@ -46,6 +47,7 @@ export function allJobs() {
     ...ledgerJobs,
     ...identityJobs,
     ...accessJobs,
+    ...approvalJobs,
     ...promoGroupJobs,
     // A guest purchase may be waiting for the links that the panel returns with a push.
     ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),

@@ -1,6 +1,7 @@
 /** Every event that clients receive, from the definitions of the modules (spec 10 K3). */
 import type { EventDefinition } from '../core/events/define-event.ts';
 import { ACCESS_EVENTS } from '../domain/access/events.ts';
+import { APPROVAL_EVENTS } from '../domain/approvals/events.ts';
 import { BAN_EVENTS } from '../domain/ban-system/ban-notices.ts';
 import { BROADCAST_EVENTS } from '../domain/broadcasts/events.ts';
 import { IDENTITY_EVENTS } from '../domain/identity/events.ts';
@@ -29,4 +30,5 @@ export const EVENT_CATALOGUE: readonly EventDefinition[] = [
   ...BAN_EVENTS,
   ...PANEL_NOTICE_EVENTS,
   ...ACCESS_EVENTS,
+  ...APPROVAL_EVENTS,
 ];

@@ -1,3 +1,4 @@
+import { adminApprovalsRouter } from './admin/approvals.router.ts';
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
 import { adminBanSystemRouter } from './admin/ban-system.router.ts';
@@ -206,6 +207,7 @@ export const appRouter = router({
     fortuneWheel: adminWheelRouter,
     partners: adminPartnersRouter,
     withdrawals: adminWithdrawalsRouter,
+    approvals: adminApprovalsRouter,
     tickets: adminTicketsRouter,
     ticketNotifications: adminTicketNotificationsRouter,
     settings: adminSettingsRouter,

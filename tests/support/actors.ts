@@ -31,10 +31,21 @@ export async function adminClient(
   level = 100,
 ): Promise<ActorClient> {
   const user = await aUser(app);
+  await giveRole(app, user.id, permissions, { level });
+  return signedIn(app, server, user);
+}
+
+/** Gives a user a role with exactly these permissions. @param options.at a long time ago, as approvers need it (spec 01 section 4.8) */
+export async function giveRole(
+  app: App,
+  userId: number,
+  permissions: readonly string[],
+  { level = 100, by = null, at = new Date(0) }: { level?: number; by?: number | null; at?: Date } = {},
+): Promise<void> {
   await app.db.sql(
     `WITH role AS (INSERT INTO admin_roles (name, level, permissions) VALUES ($1, $2::int, $3::jsonb) RETURNING id)
-     INSERT INTO user_roles (user_id, role_id) SELECT $4::int, role.id FROM role RETURNING id`,
-    [`role ${unique()}`, level, JSON.stringify(permissions), user.id],
+     INSERT INTO user_roles (user_id, role_id, assigned_by, assigned_at)
+     SELECT $4::int, role.id, $5::int, $6::timestamptz FROM role RETURNING id`,
+    [`role ${unique()}`, level, JSON.stringify(permissions), userId, by, at],
   );
-  return signedIn(app, server, user);
 }

@@ -2,6 +2,7 @@ import type { AdminActor, UserActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { requestWithdrawal } from '../../src/domain/referrals/withdrawals/my-withdrawals.ts';
+import { giveRole } from './actors.ts';
 import { aUser } from './builders.ts';
 import { anEarning, aReferralPair, type ReferralPair } from './referral-samples.ts';
 import { rowOf } from './sale-samples.ts';
@@ -51,7 +52,9 @@ async function move(
 }
 
 export async function anAdmin(app: App): Promise<AdminActor> {
-  return { kind: 'admin', userId: (await aUser(app, { language: 'en' })).id, level: 100, isConfigAdmin: false };
+  const { id: userId } = await aUser(app, { language: 'en' });
+  await giveRole(app, userId, ['withdrawals:approve']);
+  return { kind: 'admin', userId, level: 100, isConfigAdmin: false };
 }
 
 /** A pending request. @returns its id */

@@ -335,4 +335,30 @@ export interface FeedEvents {
     /** Signature of the lines `audit-day`, day, position and hash, hexadecimal; null without a key. */
     signature: string | null;
   };
+  /** A change of money waits for a second administrator. */
+  'approval.requested': {
+    /** Id of the approval. */
+    approval_id: number;
+    /** `balance_change` or `payment_refund`. */
+    kind: string;
+    /** Whose balance it is; null for the refund of a purchase without an account. */
+    user_id: number | null;
+    /** By effect on the user in kopeks; of a refund below 0. */
+    amount_kopeks: number;
+    /** Until when it can be approved, ISO 8601 in UTC. */
+    expires_at: string;
+  };
+  /** A change of money that waited is approved and carried out, refused, withdrawn or expired. */
+  'approval.decided': {
+    /** Id of the approval. */
+    approval_id: number;
+    /** `balance_change` or `payment_refund`. */
+    kind: string;
+    /** Whose balance it is; null for the refund of a purchase without an account. */
+    user_id: number | null;
+    /** By effect on the user in kopeks; of a refund below 0. */
+    amount_kopeks: number;
+    /** `approved`, `refused`, `withdrawn` or `expired`. */
+    status: string;
+  };
 }

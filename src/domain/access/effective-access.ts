@@ -118,14 +118,18 @@ const ROLE_RIGHTS = ['roles:read', 'roles:create', 'roles:edit', 'roles:delete',
 export async function readGrantor(t: App, actor: AdminActor): Promise<Grantor> {
   if (actor.isConfigAdmin) return { level: TOP_LEVEL, has: () => true };
   const access = await readAccessNow(t, actor.userId);
-  const policies = (await listActivePolicies(t.db)).filter(
-    ({ conditions }) => conditions.time_range == null && conditions.ip_whitelist == null,
-  );
+  const policies = await listUnconditionalPolicies(t);
   const now = t.clock.now();
   return {
     level: adminLevel(access, false),
     has: (permission) => denialReason(permission, access, policies, null, now) === null,
   };
+}
+
+/** Policies that hold at any time and from anywhere. */
+export async function listUnconditionalPolicies(t: App): Promise<AccessPolicy[]> {
+  const policies = await listActivePolicies(t.db);
+  return policies.filter(({ conditions }) => conditions.time_range == null && conditions.ip_whitelist == null);
 }
 
 /** @throws AppError 403 when a permission beyond the grantor's own would be granted (spec 01 H4); level 1000 may grant anything */

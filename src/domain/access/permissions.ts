@@ -15,6 +15,7 @@ export const PERMISSION_CATALOGUE = {
   partners: ['read', 'edit', 'approve', 'revoke', 'settings'],
   withdrawals: ['read', 'approve', 'reject'],
   payments: ['read', 'edit', 'export'],
+  approvals: ['read', 'decide'],
   payment_methods: ['read', 'edit'],
   servers: ['read', 'edit'],
   vpnpanel: ['read', 'sync', 'manage'],

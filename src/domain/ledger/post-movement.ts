@@ -53,6 +53,8 @@ export function accountKey(account: ContraAccount): string {
       return `bonus:${account.bonus}`;
     case 'withdrawal_hold':
       return `withdrawal_hold:${account.requestId}`;
+    case 'approval_hold':
+      return `approval_hold:${account.approvalId}`;
     default:
       return account.kind;
   }

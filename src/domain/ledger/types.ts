@@ -20,6 +20,8 @@ export type ContraAccount =
   | { kind: 'referral_debt' }
   /** The amount of a withdrawal request that waits for a decision. */
   | { kind: 'withdrawal_hold'; requestId: number }
+  /** What a change that waits for a second administrator would take; only SQL posts to it (prisma/sql/approvals.sql). */
+  | { kind: 'approval_hold'; approvalId: number }
   /** Withdrawals that were approved and are not paid out yet. */
   | { kind: 'withdrawal_payable' }
   /** Money that was paid out to users outside of the service. */

@@ -99,6 +99,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'tickets', column: 'user_id', on: 'move' },
   { table: 'wheel_spins', column: 'user_id', on: 'move' },
   { table: 'withdrawal_requests', column: 'user_id', on: 'move' },
+  { table: 'approvals', column: 'user_id', on: 'move' },
 
   // Referrer and referral of an earning. Earnings of the two from each other are deleted before (`merge-accounts.ts`).
   {
@@ -157,6 +158,9 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'welcome_texts', column: 'created_by', on: 'clear' },
   { table: 'withdrawal_requests', column: 'first_approved_by', on: 'clear' },
   { table: 'withdrawal_requests', column: 'processed_by', on: 'clear' },
+  // The text of the requester remains.
+  { table: 'approvals', column: 'requester_id', on: 'move' },
+  { table: 'approvals', column: 'decided_by', on: 'move' },
 
   { table: 'admin_audit_log', column: 'user_id', on: 'stay', why: 'append-only: who acted then is not rewritten (spec 01 H7)' },
   { table: 'audit_links', column: 'user_id', on: 'stay', why: 'append-only, with the entries of the audit log' },

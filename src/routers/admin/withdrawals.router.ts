@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { rublesOf } from '../../core/money.ts';
+import { approverDependent, approverRightsTooNew } from '../../domain/access/independent-approver.ts';
 import {
   approveWithdrawal,
   completeWithdrawal,
@@ -128,8 +129,10 @@ export const adminWithdrawalsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/approve`, tags, summary: 'Approve a pending request' },
       description:
-        'Approves a pending request: the amount leaves the balance as a movement of type `withdrawal`, which emits `transaction.created`, and the user is notified in the messenger, else by e-mail. Refused when the balance does not cover the amount. Above the amount of `REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS` the first approval is only recorded and the request stays pending until another administrator approves it too. Accepts `Idempotency-Key`.',
+        'Approves a pending request: the amount leaves the balance as a movement of type `withdrawal`, which emits `transaction.created`, and the user is notified in the messenger, else by e-mail. Refused when the balance does not cover the amount. Above the amount of `REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS` the first approval is only recorded and the request stays pending until another administrator, whose rights do not come from the first, approves it too within `APPROVAL_EXPIRY_HOURS`. Accepts `Idempotency-Key`.',
       refuses: [
+        approverDependent,
+        approverRightsTooNew,
         withdrawalBalanceLow,
         decidedWithdrawalNotFound,
         withdrawalProcessed,

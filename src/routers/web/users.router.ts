@@ -1,8 +1,9 @@
 import { rublesOf } from '../../core/money.ts';
+import { adjustBalanceByToken, approvalRequired } from '../../domain/approvals/request-approval.ts';
 import { serverNotFound } from '../../domain/catalog/servers.ts';
 import { userNotFound } from '../../domain/identity/errors.ts';
 import { durationRequired } from '../../domain/subscriptions/web-subscriptions.ts';
-import { adjustBalance, amountTooLarge, amountZero, insufficientBalance } from '../../domain/users/account/change-balance.ts';
+import { amountTooLarge, amountZero, insufficientBalance } from '../../domain/users/account/change-balance.ts';
 import {
   giveSubscription,
   noSubscription,
@@ -107,8 +108,8 @@ export const usersRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/users/{user_id}/balance', tags, summary: 'Add to a balance or deduct from it' },
       description:
-        'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement of type `deposit` or `withdrawal` unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [amountTooLarge, amountZero, insufficientBalance, userNotFound],
+        'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement of type `deposit` or `withdrawal` unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Refused above `APPROVAL_BALANCE_CHANGE_KOPEKS`, alone or with the other changes of the token within a day. Accepts `Idempotency-Key`.',
+      refuses: [amountTooLarge, amountZero, approvalRequired, insufficientBalance, userNotFound],
       idempotent: true,
       scopeGroup: 'balance',
     })
@@ -116,7 +117,7 @@ export const usersRouter = router({
     .output(toWire(UserResponse))
     .mutation(async ({ ctx, input: { userId: user, amountKopeks, description, createTransaction: isShown } }) => {
       const adjustment = { user, amountKopeks, description, isShown };
-      return withRubles(await adjustBalance(ctx.app, ctx.actor, adjustment, ctx.idempotencyKey));
+      return withRubles(await adjustBalanceByToken(ctx.app, ctx.actor, adjustment, ctx.idempotencyKey));
     }),
 
   giveSubscription: auditedWebProcedure('users:subscription')

@@ -53,6 +53,7 @@ describe('the jobs of all modules', () => {
     const scheduled = jobs.filter(({ every }) => every !== null);
     expect(Object.fromEntries(scheduled.map(({ name, every }) => [name, every!(app)]))).toEqual({
       'access.link-audit-log': MINUTE_MS,
+      'approvals.end-overdue': 5 * MINUTE_MS,
       'backups.drill': 10 * MINUTE_MS,
       'backups.schedule': MINUTE_MS,
       'insight.count-sales': MINUTE_MS,

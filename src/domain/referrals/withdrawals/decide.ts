@@ -1,10 +1,12 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { csvLine } from '../../../core/csv.ts';
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
+import { requireIndependentApprover } from '../../access/independent-approver.ts';
 import { fullName } from '../../identity/rules.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { runOnce } from '../../ledger/run-once.ts';
@@ -55,9 +57,11 @@ const DONE: Done = { success: true };
 /**
  * Approves a pending request: what it holds goes on to the account `withdrawal_payable`, and the user is notified. A request of before that
  * holds nothing (spec 10 M5) is taken from the balance. Above the
- * amount of REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS the first approval is only recorded, and another administrator has to approve too.
+ * amount of REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS the first approval is only recorded, and another administrator, whose rights do not come
+ * from the first, has to approve too within APPROVAL_EXPIRY_HOURS; later it is a first approval again (spec 01 section 4.8).
  * With an idempotency key the first answer is given again.
- * @throws AppError 400 not found | already processed | user deleted | balance too low | a second administrator is needed
+ * @throws AppError 400 not found | already processed | user deleted | balance too low | a second administrator is needed | 403 approver_dependent,
+ * approver_rights_too_new
  */
 export function approveWithdrawal(app: App, actor: AdminActor, decision: Decision, idempotencyKey: string | null): Promise<Done> {
   const once = { key: idempotencyKey, operation: 'admin.withdrawals.approve', input: decision };
@@ -73,8 +77,15 @@ async function approve(t: App, actor: AdminActor, id: number, comment: string | 
   if (!isReserved && user.balanceKopeks < amountKopeks) throw await refusedToAdmin(t, actor, withdrawalBalanceLow);
   const now = t.clock.now();
   if (needsSecondApproval(amountKopeks, t.settings.get('REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS'))) {
-    if (request.firstApprovedBy === actor.userId) throw await refusedToAdmin(t, actor, withdrawalSecondApprover);
-    if (request.firstApprovedBy === null) {
+    const { firstApprovedBy: requesterId, firstApprovedAt: requestedAt } = request;
+    if (
+      requesterId !== null &&
+      requestedAt !== null &&
+      requestedAt > addMs(now, -t.settings.get('APPROVAL_EXPIRY_HOURS') * HOUR_MS)
+    ) {
+      if (requesterId === actor.userId) throw await refusedToAdmin(t, actor, withdrawalSecondApprover);
+      await requireIndependentApprover(t, actor, { requesterId, requestedAt, permission: 'withdrawals:approve' });
+    } else {
       await recordFirstApproval(t.db, id, { adminId: actor.userId, comment, now });
       t.audit?.record({
         before: { status: 'pending', firstApprovedBy: null },

@@ -6,7 +6,7 @@ import type { LastRequest, PayoutFilter, WithdrawalStatus, WithdrawalSums } from
 
 const REQUEST = columns('WithdrawalRequest', [
   ...(['id', 'userId', 'amountKopeks', 'status', 'paymentDetails', 'riskScore'] as const),
-  ...(['firstApprovedBy', 'firstComment', 'processedBy', 'processedAt', 'adminComment', 'createdAt'] as const),
+  ...(['firstApprovedBy', 'firstApprovedAt', 'firstComment', 'processedBy', 'processedAt', 'adminComment', 'createdAt'] as const),
   'reserveTransactionId',
 ]);
 

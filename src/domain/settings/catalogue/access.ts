@@ -13,6 +13,10 @@ export const accessSettings = {
   CABINET_JWT_SECRET: { type: 'str', optional: true, default: null, category: 'CABINET', secret: true, guard: 'superadmin' },
   CABINET_ACCESS_TOKEN_EXPIRE_MINUTES: { type: 'int', default: 15, category: 'CABINET', min: 1 },
   CABINET_REFRESH_TOKEN_EXPIRE_DAYS: { type: 'int', default: 7, category: 'CABINET', min: 1, max: 36500 },
+  // Not in the contract: changes of money above these amounts wait for a second administrator (spec 01 section 4.8); 0 = for none.
+  APPROVAL_BALANCE_CHANGE_KOPEKS: { type: 'int', default: 0, category: 'CABINET', min: 0, guard: 'superadmin' },
+  APPROVAL_REFUND_KOPEKS: { type: 'int', default: 0, category: 'CABINET', min: 0, guard: 'superadmin' },
+  APPROVAL_EXPIRY_HOURS: { type: 'int', default: 72, category: 'CABINET', min: 1, max: 720, guard: 'superadmin' },
   FRESH_SIGN_IN_MINUTES: { type: 'int', default: 0, category: 'CABINET', min: 0, max: 1440, guard: 'superadmin' },
   SECOND_FACTOR_FOR: {
     type: 'str',

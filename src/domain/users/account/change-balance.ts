@@ -2,7 +2,7 @@ import { type Actor, type AdminActor, actorKey, type TokenActor } from '../../..
 import type { App } from '../../../core/app.ts';
 import { timestampOfJson } from '../../../core/db/columns.ts';
 import { committedStatement, repeatWhenLost, sqlState } from '../../../core/db/db-errors.ts';
-import { refusal } from '../../../core/errors.ts';
+import { type AppError, refusal } from '../../../core/errors.ts';
 import { fromStoredJson } from '../../../core/stored-json.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/find-user.ts';
@@ -34,12 +34,24 @@ export async function changeUserBalance(
   idempotencyKey: string | null,
 ): Promise<BalanceChange> {
   await guardTarget(app, actor, request.userId, 'change');
+  return postUserBalance(app, actor, request, idempotencyKey);
+}
+
+/**
+ * The same for a target that the actor may change, also in the caller's transaction (without a key then).
+ * @throws AppError 404 | 400
+ */
+export async function postUserBalance(
+  app: App,
+  actor: AdminActor,
+  request: BalanceRequest,
+  idempotencyKey: string | null,
+): Promise<BalanceChange> {
   const once = { key: idempotencyKey, operation: 'admin.users.change-balance', input: request };
   const target = { messengerId: null, userId: request.userId };
   const posting = await sendBalanceChange(app, actor, once, { ...request, ...target, answer: 'change' });
   if (posting.outcome === 'no_user') throw userNotFound();
-  if (posting.outcome === 'insufficient')
-    throw insufficientBalance(`Insufficient balance. Current: ${posting.balanceKopeks}, requested: ${-request.amountKopeks}`);
+  if (posting.outcome === 'insufficient') throw balanceTooLow(posting.balanceKopeks, request.amountKopeks);
   const change = fromStoredJson<{ value: BalanceChange }>(posting.response).value;
   if (posting.outcome === 'changed') {
     app.audit?.record({
@@ -78,6 +90,11 @@ export async function adjustBalance(
 }
 
 export const insufficientBalance = refusal('insufficient_balance', 400, 'Insufficient balance', (detail: string) => ({ detail }));
+
+/** @param amountKopeks below 0 */
+export function balanceTooLow(balanceKopeks: number, amountKopeks: number): AppError {
+  return insufficientBalance(`Insufficient balance. Current: ${balanceKopeks}, requested: ${-amountKopeks}`);
+}
 
 /** What `change_balance()` stores as the answer of `adjustBalance`: the row that was read, and when. */
 interface StoredView {

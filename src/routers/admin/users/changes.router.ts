@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changeBalance } from '../../../domain/approvals/request-approval.ts';
 import { userNotFound } from '../../../domain/identity/errors.ts';
 import { TARGET_REFUSALS, targetLevel, targetProtected } from '../../../domain/identity/find-user.ts';
 import { ACTION_REFUSES, runSubscriptionAction } from '../../../domain/subscriptions/manual/run-action.ts';
@@ -9,9 +10,9 @@ import {
   promoGroupNotFound,
   type StatusChange,
 } from '../../../domain/users/account/change-account.ts';
-import { changeUserBalance, insufficientBalance } from '../../../domain/users/account/change-balance.ts';
+import { insufficientBalance } from '../../../domain/users/account/change-balance.ts';
 import { changeReferralCommission } from '../../../domain/users/account/read-user.ts';
-import { TimestampInput, utcDate } from '../../shared.schemas.ts';
+import { Timestamp, TimestampInput, utcDate } from '../../shared.schemas.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire, withBody } from '../../wire.ts';
 import { UserSubscriptionInfo } from './detail.schemas.ts';
@@ -44,8 +45,15 @@ const UpdateBalanceResponse = z
   .object({
     success: z.boolean().describe('Always true: a deduction beyond the balance is answered with an error status.'),
     old_balance_kopeks: z.int().describe('Balance before the change, kopeks.'),
-    new_balance_kopeks: z.int().describe('Balance after the change, kopeks.'),
+    new_balance_kopeks: z.int().describe('Balance after the change, kopeks; while the change waits, without what it holds.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
+    approval: z
+      .object({
+        id: z.int().describe('Id of the approval.'),
+        expires_at: Timestamp.describe('Until when it can be approved (UTC).'),
+      })
+      .nullish()
+      .describe('The change waits for a second administrator; null when it was made.'),
   })
   .meta({ id: 'UpdateBalanceResponse' });
 
@@ -196,7 +204,7 @@ export const userChangesRouter = router({
         summary: 'Add to a balance or deduct from it',
       },
       description:
-        'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Administrators cannot change themselves or those of their own rank or above. Accepts `Idempotency-Key`.',
+        'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Administrators cannot change themselves or those of their own rank or above. Above `APPROVAL_BALANCE_CHANGE_KOPEKS`, alone or with the other changes of the caller within a day, nothing is changed until a second administrator approves (`approval` in the answer); what it would take is held meanwhile. Accepts `Idempotency-Key`.',
       refuses: [...TARGET_REFUSALS, insufficientBalance, userNotFound],
       idempotent: true,
     })
@@ -204,8 +212,11 @@ export const userChangesRouter = router({
     .output(toWire(UpdateBalanceResponse))
     .mutation(async ({ ctx, input: { userId, amountKopeks, description, createTransaction: isShown } }) => {
       const request = { userId, amountKopeks, description, isShown };
-      const change = await changeUserBalance(ctx.app, ctx.actor, request, ctx.idempotencyKey);
-      return { success: true, ...change, message: 'Balance updated successfully' };
+      const change = await changeBalance(ctx.app, ctx.actor, request, ctx.idempotencyKey);
+      const { approval } = change;
+      const message =
+        approval === null ? 'Balance updated successfully' : `Waits for a second administrator: approval ${approval.id}`;
+      return { success: true, ...change, message };
     }),
 
   updateSubscription: adminProcedure('users:subscription')

@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
+import { HOUR_MS } from '../../../../src/core/clock.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { listTransactions, sumTransactions } from '../../../../src/domain/ledger/transactions.ts';
 import { approveWithdrawal, completeWithdrawal, rejectWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide.ts';
 import { cancelMyWithdrawal, readMyWithdrawalBalance } from '../../../../src/domain/referrals/withdrawals/my-withdrawals.ts';
+import { giveRole } from '../../../support/actors.ts';
 import { unique } from '../../../support/builders.ts';
 import { setUser } from '../../../support/merge-samples.ts';
 import { detailOf } from '../../../support/parallel.ts';
@@ -307,6 +309,22 @@ describe('a second approval above an amount (setting, off by default)', () => {
       adminComment: 'Checked',
     });
     expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 29_999, debits: 1 });
+  });
+
+  test('not by somebody whose rights come from the first or are newer than the approval; after the time it is a first approval again', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_001);
+    await approve(id, null, null, admin, strict);
+    const [dependent, newer] = [await anAdmin(app), await anAdmin(app)];
+    await giveRole(app, dependent.userId, ['tickets:read'], { by: admin.userId });
+    await expect(approve(id, null, null, dependent, strict)).rejects.toMatchObject({ status: 403, code: 'approver_dependent' });
+    await app.db.sql("UPDATE user_roles SET assigned_at = now() + interval '1 day' WHERE user_id = $1::int RETURNING id", [
+      newer.userId,
+    ]);
+    await expect(approve(id, null, null, newer, strict)).rejects.toMatchObject({ status: 403, code: 'approver_rights_too_new' });
+    t.clock.advance(72 * HOUR_MS);
+    await approve(id, null, null, dependent, strict);
+    expect(await requestRow(app, id)).toMatchObject({ status: 'pending', firstApprovedBy: dependent.userId });
   });
 
   test('at the amount one approval is enough', async () => {

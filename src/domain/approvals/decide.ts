@@ -1,0 +1,149 @@
+import type { AdminActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { addMs, DAY_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refusal } from '../../core/errors.ts';
+import { recordCommand } from '../access/audit-log.ts';
+import { requireIndependentApprover } from '../access/independent-approver.ts';
+import { guardTarget } from '../identity/find-user.ts';
+import { requestRefund } from '../payments/refunds.ts';
+import { postUserBalance } from '../users/account/change-balance.ts';
+import {
+  type ApprovalEnd,
+  deleteExempt,
+  endApproval,
+  findApproval,
+  type ListedApproval,
+  listOverdue,
+  lockBalance,
+} from './repo.ts';
+import type { ApprovalKind } from './types.ts';
+
+export const approvalNotFound = refusal('approval_not_found', 404, 'Approval not found');
+export const approvalDecided = refusal('approval_decided', 409, 'This was decided already');
+export const approvalExpired = refusal('approval_expired', 409, 'The time to approve this is over');
+export const approvalOfRequester = refusal(
+  'approval_of_requester',
+  403,
+  'You asked for this: another administrator has to decide',
+);
+export const approvalOfOthers = refusal('approval_of_others', 403, 'Only who asked for this can withdraw it');
+
+/** What an approver must have been allowed to do when it was requested. */
+const ACTION_PERMISSION: Record<ApprovalKind, string> = { balance_change: 'users:balance', payment_refund: 'payments:edit' };
+
+/** @throws AppError 404 */
+export async function readApproval(app: App, id: number): Promise<ListedApproval> {
+  const found = await findApproval(app.db, id);
+  if (!found) throw approvalNotFound();
+  return found;
+}
+
+/**
+ * Approves a waiting change and carries it out in the same transaction (spec 01 section 4.8). Of two approvers at once, one does it.
+ * @throws AppError 404 | 409 decided, expired | 403 the requester, somebody whose rights come from the requester or are newer than the request |
+ * what the change itself throws; it goes on waiting then
+ */
+export async function approve(app: App, actor: AdminActor, id: number): Promise<ListedApproval> {
+  const { userId, kind } = await readApproval(app, id);
+  if (kind === 'balance_change') await guardTarget(app, actor, userId!, 'change');
+  return inTransaction(app, async (t) => {
+    const found = await lockWaiting(t, id);
+    if (found.expiresAt! <= t.clock.now()) throw approvalExpired();
+    if (found.requesterId === actor.userId) throw approvalOfRequester();
+    const { requesterId, createdAt: requestedAt } = found;
+    await requireIndependentApprover(t, actor, { requesterId, requestedAt, permission: ACTION_PERMISSION[found.kind] });
+    await end(t, found, { status: 'approved', decidedBy: actor.userId, reason: null });
+    await carryOut(t, actor, found);
+    return readApproval(t, id);
+  });
+}
+
+async function carryOut(t: App, actor: AdminActor, approval: ListedApproval): Promise<void> {
+  const { id, userId, paymentId, amountKopeks, description, isShown, requestedBy } = approval;
+  if (approval.kind === 'balance_change') {
+    const change = await postUserBalance(t, actor, { userId: userId!, amountKopeks, description, isShown }, null);
+    t.audit?.record({
+      before: { status: 'waiting', requestedBy, balanceKopeks: change.oldBalanceKopeks },
+      after: { status: 'approved', approvalId: id, balanceKopeks: change.newBalanceKopeks },
+    });
+    return;
+  }
+  const by = `${requestedBy}, approved by administrator ${actor.userId}`;
+  const order = { paymentId: paymentId!, amountKopeks: -amountKopeks, reason: description ?? '', requestedBy: by };
+  const { refundId, debitedKopeks } = await requestRefund(t, order);
+  t.audit?.record({
+    before: { status: 'waiting', requestedBy },
+    after: { status: 'approved', approvalId: id, refundId, debitedKopeks },
+  });
+}
+
+/**
+ * Refuses a waiting change: nothing is carried out, and what it holds goes back to the balance.
+ * @throws AppError 404 | 409 decided
+ */
+export function refuse(app: App, actor: AdminActor, id: number, reason: string): Promise<ListedApproval> {
+  return endByAdmin(app, id, { status: 'refused', decidedBy: actor.userId, reason });
+}
+
+/** The same for the operator's command, with its row in the audit log. @throws AppError 404 | 409 */
+export function refuseByCommand(app: App, operatorName: string, id: number, reason: string): Promise<ListedApproval> {
+  return inTransaction(app, async (t) => {
+    await end(t, await lockWaiting(t, id), { status: 'refused', decidedBy: null, reason });
+    await recordCommand(t, operatorName, {
+      ...{ command: `approvals refuse ${id}`, permission: 'approvals:decide', resourceId: `approval ${id}` },
+      ...{ before: { status: 'waiting' }, after: { status: 'refused', reason } },
+    });
+    return readApproval(t, id);
+  });
+}
+
+/** Takes back what the administrator requested. @throws AppError 404 | 409 decided | 403 somebody else's */
+export async function withdraw(app: App, actor: AdminActor, id: number): Promise<ListedApproval> {
+  const { requesterId } = await readApproval(app, id);
+  if (requesterId !== actor.userId) throw approvalOfOthers();
+  return endByAdmin(app, id, { status: 'withdrawn', decidedBy: actor.userId, reason: null });
+}
+
+function endByAdmin(app: App, id: number, decision: ApprovalEnd): Promise<ListedApproval> {
+  return inTransaction(app, async (t) => {
+    await end(t, await lockWaiting(t, id), decision);
+    t.audit?.record({ before: { status: 'waiting' }, after: { status: decision.status, reason: decision.reason } });
+    return readApproval(t, id);
+  });
+}
+
+/** Locks the user, then looks. @throws AppError 404 | 409 decided */
+async function lockWaiting(t: App, id: number): Promise<ListedApproval> {
+  const { userId } = await readApproval(t, id);
+  if (userId !== null) await lockBalance(t.db, userId);
+  const found = await readApproval(t, id);
+  // The accounts were merged since: the next attempt locks the other user.
+  if (found.status !== 'waiting' || found.userId !== userId) throw approvalDecided();
+  return found;
+}
+
+/** @throws AppError 409 of two decisions at once, for the second */
+async function end(t: App, { id, kind, userId, amountKopeks }: ListedApproval, decision: ApprovalEnd): Promise<void> {
+  if (!(await endApproval(t.db, id, decision, t.clock.now()))) throw approvalDecided();
+  const event = { approval_id: id, kind, user_id: userId, amount_kopeks: amountKopeks, status: decision.status };
+  await t.events.emit('approval.decided', event, { audience: 'feed' });
+}
+
+const ENDED_AT_ONCE = 100;
+/** Longer than the sums of the requests look back. */
+const EXEMPT_MS = 2 * DAY_MS;
+
+/** Ends what nobody has decided in time, and deletes what no sum reads any more. */
+export async function endOverdueApprovals(app: App): Promise<void> {
+  const now = app.clock.now();
+  for (const id of await listOverdue(app.db, now, ENDED_AT_ONCE)) {
+    await inTransaction(app, async (t) => {
+      const { userId } = await readApproval(t, id);
+      if (userId !== null) await lockBalance(t.db, userId);
+      const found = await readApproval(t, id);
+      if (found.status === 'waiting') await end(t, found, { status: 'expired', decidedBy: null, reason: null });
+    });
+  }
+  await deleteExempt(app.db, addMs(now, -EXEMPT_MS));
+}
