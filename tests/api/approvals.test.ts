@@ -167,6 +167,13 @@ describe('who may approve', () => {
     expect((await refusalOf(await adminClient(t.app, server, ['approvals:decide']), id))[0]).toBe(403);
   });
 
+  test('nobody what cannot be carried out any more', async () => {
+    const { userId, id } = await aWaiting(LIMIT + 1);
+    await topUp(t.app, userId, Number.MAX_SAFE_INTEGER - 200_000);
+    expect(await refusalOf(second, id)).toEqual([409, 'It cannot be carried out: Amount is too large']);
+    expect((await second.get(`${ROOT}/${id}`)).body.status).toBe('waiting');
+  });
+
   test('not about an administrator of the same rank, or oneself', async () => {
     const boss = await adminClient(t.app, server, RIGHTS, 900);
     const reply = await change(boss, second.user.id, LIMIT + 1);

@@ -286,7 +286,12 @@ const groups: Record<string, Group> = {
         [403, 'Traffic management is only available for paid subscriptions'],
         null,
       ],
-      ['that the balance does not cover', aPoorSubscriber, null, [402, 'insufficient_funds']],
+      [
+        'that the balance does not cover',
+        aPoorSubscriber,
+        [402, 'Insufficient balance. Need 20.00 RUB'],
+        [402, 'insufficient_funds'],
+      ],
       [
         'while one limit is for all',
         (user) => {
@@ -333,6 +338,13 @@ test.each([
   const body = { tariff_id, ...(area === 'cabinet' ? { period_days: 30 } : { initData: initDataOf(t, user.user) }) };
   const reply = await user.post(`/${area}/subscription/tariff/switch${ending}`, body);
   expect([reply.status, textOf(reply.body.detail)]).toEqual([403, message]);
+});
+
+test('a package of traffic that the balance does not cover is refused in the cabinet, and the order is saved', async () => {
+  const user = await userClient(t.app, server, { language: 'en' });
+  await aStoredSubscription(t.app, user.user.id, { tariff_id: await aTariff(t.app, PACKAGES) });
+  const reply = await user.post('/cabinet/subscription/traffic', { gb: 10 });
+  expect(reply.body.detail).toMatchObject({ code: 'insufficient_funds', cart_saved: true, missing_amount: 1_000 });
 });
 
 test('a further server that the balance does not cover is refused in the mini-app', async () => {

@@ -15,6 +15,7 @@ import {
   type Fixture,
   made,
 } from './admin-write-samples.ts';
+import { APPROVAL_WRITES } from './approval-writes.ts';
 import { BAN_SYSTEM_WITHOUT_STATE, BAN_SYSTEM_WRITES } from './ban-system-writes.ts';
 import { BRANDING_WRITES } from './branding-writes.ts';
 import { BROADCAST_WRITES } from './broadcast-writes.ts';
@@ -329,4 +330,5 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...PANEL_WRITES,
   ...PINNED_WRITES,
   ...WITHDRAWAL_WRITES,
+  ...APPROVAL_WRITES,
 };

@@ -2,7 +2,7 @@ import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs, DAY_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refusal } from '../../core/errors.ts';
+import { isAppError, refusal } from '../../core/errors.ts';
 import { recordCommand } from '../access/audit-log.ts';
 import { requireIndependentApprover } from '../access/independent-approver.ts';
 import { guardTarget } from '../identity/find-user.ts';
@@ -27,6 +27,7 @@ export const approvalOfRequester = refusal(
   403,
   'You asked for this: another administrator has to decide',
 );
+export const approvalImpossible = refusal('approval_impossible', 409, 'It cannot be carried out: The payment was never credited');
 export const approvalOfOthers = refusal('approval_of_others', 403, 'Only who asked for this can withdraw it');
 
 /** What an approver must have been allowed to do when it was requested. */
@@ -42,7 +43,7 @@ export async function readApproval(app: App, id: number): Promise<ListedApproval
 /**
  * Approves a waiting change and carries it out in the same transaction (spec 01 section 4.8). Of two approvers at once, one does it.
  * @throws AppError 404 | 409 decided, expired | 403 the requester, somebody whose rights come from the requester or are newer than the request |
- * what the change itself throws; it goes on waiting then
+ * 409 approval_impossible: the change itself was refused, and goes on waiting
  */
 export async function approve(app: App, actor: AdminActor, id: number): Promise<ListedApproval> {
   const { userId, kind } = await readApproval(app, id);
@@ -54,7 +55,14 @@ export async function approve(app: App, actor: AdminActor, id: number): Promise<
     const { requesterId, createdAt: requestedAt } = found;
     await requireIndependentApprover(t, actor, { requesterId, requestedAt, permission: ACTION_PERMISSION[found.kind] });
     await end(t, found, { status: 'approved', decidedBy: actor.userId, reason: null });
-    await carryOut(t, actor, found);
+    try {
+      await carryOut(t, actor, found);
+    } catch (error) {
+      // Any failure: a refusal of the change goes to the caller as one of the approval, everything else as it is; both roll back.
+      throw isAppError(error)
+        ? approvalImpossible({ detail: `It cannot be carried out: ${error.message}`, cause: error })
+        : error;
+    }
     return readApproval(t, id);
   });
 }

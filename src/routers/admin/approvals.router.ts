@@ -3,6 +3,7 @@ import { approverDependent, approverRightsTooNew } from '../../domain/access/ind
 import {
   approvalDecided,
   approvalExpired,
+  approvalImpossible,
   approvalNotFound,
   approvalOfOthers,
   approvalOfRequester,
@@ -106,6 +107,7 @@ export const adminApprovalsRouter = router({
         ...TARGET_REFUSALS,
         approvalDecided,
         approvalExpired,
+        approvalImpossible,
         approvalNotFound,
         approvalOfRequester,
         approverDependent,

@@ -14,7 +14,10 @@ import {
   trialRefusal,
 } from '../../domain/subscriptions/connected-devices.ts';
 import { noSubscription } from '../../domain/subscriptions/errors.ts';
-import { insufficientFundsForTrafficSwitch } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import {
+  insufficientFundsForTrafficSwitch,
+  insufficientFundsWithCart,
+} from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import {
   DEVICES_REFUSES,
@@ -194,7 +197,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' },
       description:
         'Buys a traffic package for 30 days on top of the limit. A subscription that was closed because its traffic was used up becomes active again. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [...PACKAGE_REFUSES, noSubscription, quoteChanged],
+      refuses: [...PACKAGE_REFUSES, insufficientFundsWithCart, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
@@ -214,7 +217,7 @@ export const subscriptionAddonsRouter = router({
       },
       description:
         'Replaces the current traffic package with another. A more expensive one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [samePackage, trafficOfTariff, switchNeedsPaidSubscription, noSubscription],
+      refuses: [samePackage, trafficOfTariff, switchNeedsPaidSubscription, insufficientFundsForTrafficSwitch, noSubscription],
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
@@ -273,7 +276,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/devices/purchase`, tags, summary: 'Buy devices from the balance' },
       description:
         'Buys devices for the remaining time. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [...DEVICES_REFUSES, noSubscriptionRefusal, insufficientFundsForTrafficSwitch, quoteChanged],
+      refuses: [...DEVICES_REFUSES, noSubscriptionRefusal, insufficientFundsWithCart, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -288,7 +291,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; for older clients' },
       description:
         'Buys devices for the remaining time, at the price of `POST /cabinet/subscription/devices/purchase`. For older clients; new ones use that operation. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
-      refuses: [...DEVICES_REFUSES, insufficientFundsForTrafficSwitch, noSubscription, quoteChanged],
+      refuses: [...DEVICES_REFUSES, insufficientFundsWithCart, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)

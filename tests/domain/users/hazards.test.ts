@@ -248,6 +248,7 @@ describe('spec 01 H18: full deletion', () => {
     expect(references.length).toBeGreaterThan(15);
     const restricting = references.filter((reference) => reference.kind === 'r' || reference.kind === 'a');
     expect(restricting.map((reference) => reference.name).sort()).toEqual([
+      'approvals',
       'ledger_accounts',
       'referral_debts',
       'transactions',

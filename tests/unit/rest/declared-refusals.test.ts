@@ -15,6 +15,7 @@ const FAILURE = '500';
 const NOT_DECLARED: Readonly<Record<string, readonly string[]>> = {
   'commands of the operator only: refunds, cases, gifts, accounts': [
     ...['400 refund_unsupported', '400 refund_whole_only', '409 payment_not_credited', '409 refund_under_way'],
+    '409 approval_waiting',
     ...['409 refund_too_large', '400 case_without_money', '400 comment_required', '400 invalid_amount', '409 case_resolved'],
     ...['409 case_credited', '409 case_refunding', '409 case_reversed', '404 case_not_found', '409 gift_not_a_gift'],
     ...['409 gift_refunded', '409 gift_returned', '409 gift_unpaid', '409 gift_claimed', '409 gift_no_buyer'],

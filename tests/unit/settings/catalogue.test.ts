@@ -49,13 +49,13 @@ const SECRET_URLS: ReadonlySet<string> = new Set(['DATABASE_URL', 'REDIS_URL', '
 /** Knowing or choosing these allows acting as an administrator, or as the messenger, which confirms sign-ins. */
 const SUPERADMINS_ONLY = [
   'ADMIN_EMAILS',
+  'APPROVAL_BALANCE_CHANGE_KOPEKS',
+  'APPROVAL_EXPIRY_HOURS',
+  'APPROVAL_REFUND_KOPEKS',
   'CABINET_JWT_SECRET',
   'CABINET_TRUSTED_PROXIES',
   'DATABASE_MODE',
   'DATABASE_URL',
-  'APPROVAL_BALANCE_CHANGE_KOPEKS',
-  'APPROVAL_EXPIRY_HOURS',
-  'APPROVAL_REFUND_KOPEKS',
   'FRESH_SIGN_IN_MINUTES',
   'POSTGRES_DB',
   'POSTGRES_HOST',
