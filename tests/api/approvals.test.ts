@@ -22,7 +22,9 @@ let asker: ActorClient;
 let second: ActorClient;
 
 beforeAll(async () => {
-  t = await testApp({ environment: { APPROVAL_BALANCE_CHANGE_KOPEKS: String(LIMIT), ADMIN_EMAILS: 'owner@example.com' } });
+  t = await testApp({
+    environment: { APPROVAL_BALANCE_CHANGE_KOPEKS: String(LIMIT), ADMIN_EMAILS: 'owner@example.com,other@example.com' },
+  });
   server = await testServer(t.app);
 });
 beforeEach(async () => {
@@ -48,6 +50,9 @@ async function aWaiting(amount: number, by = asker): Promise<{ userId: number; i
   expect([reply.status, reply.body.message]).toEqual([200, expect.stringMatching(/^Waits for a second administrator/)]);
   return { userId, id: reply.body.approval.id };
 }
+
+const nameInConfiguration = (userId: number, email: string) =>
+  t.app.db.sql('UPDATE users SET email = $2, email_verified = true WHERE id = $1::int RETURNING id', [userId, email]);
 
 const decide = (by: ActorClient, id: number, decision: string, body?: object) => by.post(`${ROOT}/${id}/${decision}`, body);
 
@@ -88,6 +93,7 @@ describe('a change above the amount', () => {
     expect(reply.body).toMatchObject({ status: 'refused', reason: 'Not agreed', decided_by: second.user.id });
     expect((await decide(second, withdrawn.id, 'withdraw')).body.detail).toBe('Only who asked for this can withdraw it');
     expect((await decide(asker, withdrawn.id, 'withdraw')).body.status).toBe('withdrawn');
+    expect((await decide(asker, withdrawn.id, 'withdraw')).body.detail).toBe('This was decided already');
     t.clock.advance(72 * HOUR_MS);
     // Sessions of before are over, too.
     const reader = await adminClient(t.app, server, RIGHTS);
@@ -180,6 +186,9 @@ describe('who may approve', () => {
     expect((await refusalOf(second, reply.body.approval.id))[0]).toBe(403);
     const other = await adminClient(t.app, server, RIGHTS);
     expect((await refusalOf(other, reply.body.approval.id))[0]).toBe(403);
+    const { userId, id } = await aWaiting(LIMIT + 1);
+    await nameInConfiguration(userId, 'other@example.com');
+    expect((await refusalOf(second, id))[0]).toBe(403);
   });
 
   test('nobody for an approval that is not there', async () => {
@@ -230,9 +239,7 @@ test('an API token is refused above the amount, alone or in sum, and changes not
 test('an administrator of the configuration may decide whatever the roles are', async () => {
   const { id } = await aWaiting(LIMIT + 1);
   const owner = await adminClient(t.app, server, []);
-  await t.app.db.sql("UPDATE users SET email = 'owner@example.com', email_verified = true WHERE id = $1::int RETURNING id", [
-    owner.user.id,
-  ]);
+  await nameInConfiguration(owner.user.id, 'owner@example.com');
   await giveRole(t.app, owner.user.id, RIGHTS, { by: asker.user.id });
   expect((await decide(owner, id, 'approve')).body.status).toBe('approved');
 });
