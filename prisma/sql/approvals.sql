@@ -3,7 +3,7 @@
 -- Moves p_amount kopeks of the user's balance to the account approval_hold:<id>, so that it cannot be spent meanwhile. Lists do not show the
 -- movement; the user's sockets get the new balance. Returns whether the balance covered it; false has written nothing.
 --- moves what a waiting change would take from the balance to its account
-CREATE OR REPLACE FUNCTION hold_for_approval(p_id integer, p_amount bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION reserve_for_approval(p_id integer, p_amount bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_user integer;
   v_posting record;
@@ -14,7 +14,7 @@ BEGIN
   IF v_posting.outcome <> 'posted' THEN
     RETURN false;
   END IF;
-  UPDATE approvals a SET hold_transaction_id = v_posting.transaction_id WHERE a.id = p_id;
+  UPDATE approvals a SET reserve_transaction_id = v_posting.transaction_id WHERE a.id = p_id;
   PERFORM announce_reserve(v_user, -p_amount, v_posting.balance_kopeks, NULL, p_now);
   RETURN true;
 END $$;
@@ -34,8 +34,8 @@ BEGIN
   IF v_approval.id IS NULL THEN
     RETURN false;
   END IF;
-  IF v_approval.hold_transaction_id IS NOT NULL THEN
-    SELECT -t.amount_kopeks INTO v_held FROM transactions t WHERE t.id = v_approval.hold_transaction_id;
+  IF v_approval.reserve_transaction_id IS NOT NULL THEN
+    SELECT -t.amount_kopeks INTO v_held FROM transactions t WHERE t.id = v_approval.reserve_transaction_id;
     SELECT p.* INTO v_posting FROM post_transaction(v_approval.user_id, 'withdrawal', v_held, 'approval_hold', 'approval_hold:' || p_id,
       'release', 'approval:' || p_id, NULL, p_now, NULL, true) p;
     IF v_posting.outcome <> 'posted' THEN
@@ -64,9 +64,9 @@ END $$;
 --- lists approvals whose account has not what they hold
 CREATE OR REPLACE FUNCTION ledger_check_approvals() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'hold_differs_from_approval', a.id::bigint, x.expected || ' expected, ' || x.held || ' held'
-    FROM approvals a LEFT JOIN transactions t ON t.id = a.hold_transaction_id
+    FROM approvals a LEFT JOIN transactions t ON t.id = a.reserve_transaction_id
     CROSS JOIN LATERAL (SELECT CASE WHEN a.status = 'waiting' THEN coalesce(-t.amount_kopeks, 0) ELSE 0 END AS expected,
       coalesce((SELECT sum(e.kopeks) FROM ledger_accounts l JOIN ledger_entries e ON e.account_id = l.id
         WHERE l.key = 'approval_hold:' || a.id), 0) AS held) x
-    WHERE a.hold_transaction_id IS NOT NULL AND x.expected <> x.held
+    WHERE a.reserve_transaction_id IS NOT NULL AND x.expected <> x.held
 $$;

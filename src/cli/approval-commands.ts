@@ -1,7 +1,6 @@
 import { isAppError } from '../core/errors.ts';
 import { formatPrice } from '../core/money.ts';
-import { refuseByCommand } from '../domain/approvals/decide.ts';
-import { type ListedApproval, listApprovals } from '../domain/approvals/repo.ts';
+import { type readApproval, readApprovals, refuseByCommand } from '../domain/approvals/decide.ts';
 import { alignColumns, type Command, CommandError, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 
@@ -25,7 +24,7 @@ export const listApprovalsCommand: Command = {
     const limit = call.options.limit === undefined ? 50 : wholeNumber(String(call.options.limit), '--limit', MAX_LISTED);
     const status = call.options.all ? null : 'waiting';
     return withApp(call, async (app) => {
-      const { items, total } = await listApprovals(app.db, { status, kind: null, limit, offset: 0 });
+      const { items, total } = await readApprovals(app, { status, kind: null, limit, offset: 0 });
       const rows = items.map(rowOf);
       const heads = ['ID', 'STATE', 'KIND', 'USER', 'AMOUNT', 'HELD', 'ASKED BY', 'SINCE', 'UNTIL'];
       const text = total === 0 ? 'Nothing waits.' : `${alignColumns([heads, ...rows])}\n\n${items.length} of ${total}.`;
@@ -34,10 +33,10 @@ export const listApprovalsCommand: Command = {
   },
 };
 
-function rowOf(approval: ListedApproval): string[] {
-  const { id, status, kind, userId, amountKopeks, heldKopeks, requestedBy, createdAt, expiresAt } = approval;
+function rowOf(approval: Awaited<ReturnType<typeof readApproval>>): string[] {
+  const { id, status, kind, userId, amountKopeks, reservedKopeks, requestedBy, createdAt, expiresAt } = approval;
   return [
-    ...[String(id), status, kind, String(userId ?? '–'), formatPrice(amountKopeks, false), formatPrice(heldKopeks, false)],
+    ...[String(id), status, kind, String(userId ?? '–'), formatPrice(amountKopeks, false), formatPrice(reservedKopeks, false)],
     ...[requestedBy, createdAt.toISOString(), expiresAt?.toISOString() ?? '–'],
   ];
 }

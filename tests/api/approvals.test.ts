@@ -61,8 +61,14 @@ describe('a change above the amount', () => {
     const { userId, id } = await aWaiting(LIMIT + 1);
     expect(await balanceOf(userId)).toBe(200_000);
     expect((await second.get(`${ROOT}/${id}`)).body).toMatchObject({
-      ...{ status: 'waiting', kind: 'balance_change', amount_kopeks: LIMIT + 1, held_kopeks: 0, description: 'By hand' },
-      ...{ requester_id: asker.user.id, requested_by: `admin:${asker.user.id}`, user_id: userId },
+      status: 'waiting',
+      kind: 'balance_change',
+      amount_kopeks: LIMIT + 1,
+      reserved_kopeks: 0,
+      description: 'By hand',
+      requester_id: asker.user.id,
+      requested_by: `admin:${asker.user.id}`,
+      user_id: userId,
     });
     const reply = await decide(second, id, 'approve');
     expect([reply.status, reply.body.status, reply.body.decided_by]).toEqual([200, 'approved', second.user.id]);
@@ -74,11 +80,11 @@ describe('a change above the amount', () => {
   test('that takes money holds it until the decision', async () => {
     const { userId, id } = await aWaiting(-150_000);
     expect(await balanceOf(userId)).toBe(50_000);
-    expect((await second.get(`${ROOT}/${id}`)).body.held_kopeks).toBe(150_000);
+    expect((await second.get(`${ROOT}/${id}`)).body.reserved_kopeks).toBe(150_000);
     expect((await decide(second, id, 'approve')).status).toBe(200);
     expect(await balanceOf(userId)).toBe(50_000);
     const list = await asker.get(ROOT, { query: { status: 'approved', kind: 'balance_change', limit: 1 } });
-    expect([list.body.items[0].id, list.body.items[0].held_kopeks]).toEqual([id, 0]);
+    expect([list.body.items[0].id, list.body.items[0].reserved_kopeks]).toEqual([id, 0]);
   });
 
   test('that the balance does not cover is refused at once', async () => {
@@ -111,7 +117,7 @@ describe('a change above the amount', () => {
     const boss = await adminClient(t.app, server, ['*:*'], 900);
     const reply = await boss.delete(`/cabinet/admin/users/${userId}/full`, { body: {} });
     expect([reply.status, reply.text]).toEqual([200, expect.any(String)]);
-    expect((await asker.get(`${ROOT}/${id}`)).body).toMatchObject({ status: 'withdrawn', held_kopeks: 0 });
+    expect((await asker.get(`${ROOT}/${id}`)).body).toMatchObject({ status: 'withdrawn', reserved_kopeks: 0 });
   });
 
   test('is in the audit log, with both administrators', async () => {

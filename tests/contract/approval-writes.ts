@@ -3,12 +3,12 @@ import { aUser } from '../support/builders.ts';
 import { rowOf } from '../support/sale-samples.ts';
 import type { AdminWrite } from './admin-write-samples.ts';
 
-/** @param isOwn whether the caller asked for it, else another administrator */
-const decided = (action: string, isOwn: boolean, body?: object): AdminWrite => ({
+/** @param byCaller whether the caller asked for it, else another administrator */
+const decided = (action: string, byCaller: boolean, body?: object): AdminWrite => ({
   kind: 'change',
   request: async ({ app, boss }) => {
     const { id: userId } = await aUser(app);
-    const requesterId = isOwn ? boss.user.id : (await aUser(app)).id;
+    const requesterId = byCaller ? boss.user.id : (await aUser(app)).id;
     const { id } = await rowOf<{ id: number }>(
       app,
       `INSERT INTO approvals (kind, status, user_id, amount_kopeks, requested_by, requester_id, created_at, expires_at)

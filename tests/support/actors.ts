@@ -35,7 +35,7 @@ export async function adminClient(
   return signedIn(app, server, user);
 }
 
-/** Gives a user a role with exactly these permissions. @param options.at a long time ago, as approvers need it (spec 01 section 4.8) */
+/** Assigns a role with exactly these permissions to a user. @param options.at a long time ago, as approvers need it (spec 01 section 4.8) */
 export async function giveRole(
   app: App,
   userId: number,

@@ -15,14 +15,14 @@ CREATE TABLE "approvals" (
     "decided_by" INTEGER,
     "decided_at" TIMESTAMPTZ(3),
     "reason" TEXT,
-    "hold_transaction_id" INTEGER,
+    "reserve_transaction_id" INTEGER,
     "release_transaction_id" INTEGER,
 
     CONSTRAINT "approvals_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateIndex
-CREATE UNIQUE INDEX "approvals_hold_transaction_id_key" ON "approvals"("hold_transaction_id");
+CREATE UNIQUE INDEX "approvals_reserve_transaction_id_key" ON "approvals"("reserve_transaction_id");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "approvals_release_transaction_id_key" ON "approvals"("release_transaction_id");
@@ -52,7 +52,7 @@ ALTER TABLE "approvals" ADD CONSTRAINT "approvals_decided_by_fkey" FOREIGN KEY (
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_payment_id_fkey" FOREIGN KEY ("payment_id") REFERENCES "payments"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "approvals" ADD CONSTRAINT "approvals_hold_transaction_id_fkey" FOREIGN KEY ("hold_transaction_id") REFERENCES "transactions"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "approvals" ADD CONSTRAINT "approvals_reserve_transaction_id_fkey" FOREIGN KEY ("reserve_transaction_id") REFERENCES "transactions"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_release_transaction_id_fkey" FOREIGN KEY ("release_transaction_id") REFERENCES "transactions"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -61,14 +61,14 @@ ALTER TABLE "approvals" ADD CONSTRAINT "approvals_release_transaction_id_fkey" F
 CREATE UNIQUE INDEX approvals_waiting_refund ON approvals (payment_id) WHERE status = 'waiting';
 
 ALTER TABLE approvals ADD CONSTRAINT approvals_state CHECK (CASE status
-  WHEN 'exempt' THEN expires_at IS NULL AND decided_at IS NULL AND hold_transaction_id IS NULL
+  WHEN 'exempt' THEN expires_at IS NULL AND decided_at IS NULL AND reserve_transaction_id IS NULL
   WHEN 'waiting' THEN expires_at IS NOT NULL AND decided_at IS NULL AND release_transaction_id IS NULL
   WHEN 'refused' THEN decided_at IS NOT NULL AND reason IS NOT NULL
   ELSE status IN ('approved', 'withdrawn', 'expired') AND decided_at IS NOT NULL END);
 
 -- What was held has gone back when the change is over; an approved one has taken it from the balance then.
 ALTER TABLE approvals ADD CONSTRAINT approvals_held CHECK (
-  (release_transaction_id IS NOT NULL) = (hold_transaction_id IS NOT NULL AND status <> 'waiting'));
+  (release_transaction_id IS NOT NULL) = (reserve_transaction_id IS NOT NULL AND status <> 'waiting'));
 
 -- Nobody decides about what he requested, also not by a statement of a later release.
 ALTER TABLE approvals ADD CONSTRAINT approvals_two_people CHECK (status <> 'approved' OR decided_by IS DISTINCT FROM requester_id OR decided_by IS NULL);

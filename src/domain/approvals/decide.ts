@@ -10,10 +10,12 @@ import { requestRefund } from '../payments/refunds.ts';
 import { postUserBalance } from '../users/account/change-balance.ts';
 import {
   type ApprovalEnd,
+  type ApprovalFilter,
   deleteExempt,
   endApproval,
   findApproval,
   type ListedApproval,
+  listApprovals,
   listOverdue,
   lockBalance,
 } from './repo.ts';
@@ -32,6 +34,11 @@ export const approvalOfOthers = refusal('approval_of_others', 403, 'Only who ask
 
 /** What an approver must have been allowed to do when it was requested. */
 const ACTION_PERMISSION: Record<ApprovalKind, string> = { balance_change: 'users:balance', payment_refund: 'payments:edit' };
+
+/** Newest first. */
+export function readApprovals(app: App, filter: ApprovalFilter): Promise<{ items: ListedApproval[]; total: number }> {
+  return listApprovals(app.db, filter);
+}
 
 /** @throws AppError 404 */
 export async function readApproval(app: App, id: number): Promise<ListedApproval> {
@@ -106,7 +113,7 @@ export function refuseByCommand(app: App, operatorName: string, id: number, reas
   });
 }
 
-/** Takes back what the administrator requested. @throws AppError 404 | 409 decided | 403 somebody else's */
+/** Withdraws what the administrator requested. @throws AppError 404 | 409 decided | 403 somebody else's */
 export async function withdraw(app: App, actor: AdminActor, id: number): Promise<ListedApproval> {
   const { requesterId } = await readApproval(app, id);
   if (requesterId !== actor.userId) throw approvalOfOthers();

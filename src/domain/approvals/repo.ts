@@ -6,18 +6,18 @@ import type { Approval, ApprovalKind, ApprovalStatus } from './types.ts';
 const APPROVAL = columns('Approval', [
   ...(['id', 'kind', 'status', 'userId', 'paymentId', 'amountKopeks', 'description', 'isShown'] as const),
   ...(['requestedBy', 'requesterId', 'createdAt', 'expiresAt', 'decidedBy', 'decidedAt', 'reason'] as const),
-  ...(['holdTransactionId', 'releaseTransactionId'] as const),
+  ...(['reserveTransactionId', 'releaseTransactionId'] as const),
 ]);
 const USER = columns('User', ['messengerId', 'username', 'firstName', 'lastName', 'email']);
 
 /** With the amount that is held of the balance, in kopeks, and who the user is. */
-const LISTED = `${APPROVAL.of('a')}, CASE WHEN a.status = 'waiting' THEN coalesce(-h.amount_kopeks, 0) ELSE 0 END AS held_kopeks,
+const LISTED = `${APPROVAL.of('a')}, CASE WHEN a.status = 'waiting' THEN coalesce(-h.amount_kopeks, 0) ELSE 0 END AS reserved_kopeks,
   ${USER.of('u')}`;
-const FROM = 'FROM approvals a LEFT JOIN transactions h ON h.id = a.hold_transaction_id LEFT JOIN users u ON u.id = a.user_id';
+const FROM = 'FROM approvals a LEFT JOIN transactions h ON h.id = a.reserve_transaction_id LEFT JOIN users u ON u.id = a.user_id';
 
 type Nullable<T> = { [F in keyof T]: T[F] | null };
 
-export type ListedApproval = RowOf<typeof APPROVAL> & { heldKopeks: number } & Nullable<RowOf<typeof USER>>;
+export type ListedApproval = RowOf<typeof APPROVAL> & { reservedKopeks: number } & Nullable<RowOf<typeof USER>>;
 
 export interface ApprovalFilter {
   status: Exclude<ApprovalStatus, 'exempt'> | null;
@@ -79,7 +79,7 @@ export async function insertApproval(db: Db, row: NewApproval): Promise<number> 
  * ends, so that two of them at once are summed.
  */
 export async function sumWithoutApproval(db: Db, requestedBy: string, kind: ApprovalKind, since: Date): Promise<number> {
-  await db.sql(`SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtextextended('approvals:' || $1, 0))`, [requestedBy]);
+  await db.sql(`SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext('approvals:' || $1))`, [requestedBy]);
   const [row] = await db.sql<{ kopeks: number }>(
     `SELECT coalesce(sum(abs(amount_kopeks)), 0)::bigint AS kopeks FROM approvals
      WHERE requested_by = $1 AND kind = $2 AND status = 'exempt' AND created_at > $3::timestamptz`,
@@ -102,11 +102,12 @@ export async function readRequestedRefund(
 }
 
 /** @returns whether the balance of the locked user covers it; false has written nothing */
-export async function holdForApproval(db: Db, id: number, amountKopeks: number, now: Date): Promise<boolean> {
-  const [row] = await db.sql<{ isHeld: boolean }>('SELECT hold_for_approval($1::int, $2::bigint, $3::timestamptz) AS is_held', [
-    ...[id, amountKopeks, now],
-  ]);
-  return row!.isHeld;
+export async function reserveForApproval(db: Db, id: number, amountKopeks: number, now: Date): Promise<boolean> {
+  const [row] = await db.sql<{ isReserved: boolean }>(
+    'SELECT reserve_for_approval($1::int, $2::bigint, $3::timestamptz) AS is_reserved',
+    [...[id, amountKopeks, now]],
+  );
+  return row!.isReserved;
 }
 
 export interface ApprovalEnd {

@@ -24,11 +24,11 @@ import {
 } from '../users/account/change-balance.ts';
 import type { UserView } from '../users/types.ts';
 import {
-  holdForApproval,
   insertApproval,
   lockBalance,
   type NewApproval,
   readRequestedRefund,
+  reserveForApproval,
   sumWithoutApproval,
 } from './repo.ts';
 import type { ApprovalKind, WaitingApproval } from './types.ts';
@@ -62,11 +62,11 @@ export async function changeBalance(
     if (await isWithinLimit(t, actor, change)) return postUserBalance(t, actor, request, null);
     const balance = await lockBalance(t.db, userId);
     if (!balance) throw userNotFound();
-    const held = Math.max(0, -amountKopeks);
-    if (held > balance.balanceKopeks) throw balanceTooLow(balance.balanceKopeks, amountKopeks);
-    const approval = await openApproval(t, actor, change, held);
+    const reserved = Math.max(0, -amountKopeks);
+    if (reserved > balance.balanceKopeks) throw balanceTooLow(balance.balanceKopeks, amountKopeks);
+    const approval = await openApproval(t, actor, change, reserved);
     t.audit?.record({ before: null, after: { approvalId: approval.id, status: 'waiting', amountKopeks } });
-    return { oldBalanceKopeks: balance.balanceKopeks, newBalanceKopeks: balance.balanceKopeks - held, approval };
+    return { oldBalanceKopeks: balance.balanceKopeks, newBalanceKopeks: balance.balanceKopeks - reserved, approval };
   });
   return { approval: null, ...done };
 }
@@ -99,7 +99,7 @@ export async function adjustBalanceByToken(
   });
 }
 
-export const approvalWaiting = refusal('approval_waiting', 409, 'A refund of this payment waits for an approval');
+const approvalWaiting = refusal('approval_waiting', 409, 'A refund of this payment waits for an approval');
 
 /**
  * `requestRefund`, above APPROVAL_REFUND_KOPEKS only after an administrator has approved it: until then what the refund would take of the
@@ -167,12 +167,12 @@ function requesterOf(actor: Actor): Pick<NewApproval, 'requestedBy' | 'requester
   return { requestedBy: actorKey(actor), requesterId: actor.kind === 'admin' ? actor.userId : null };
 }
 
-/** @param heldKopeks what of the locked user's balance must not be spent meanwhile */
-async function openApproval(t: App, actor: Actor, change: Change, heldKopeks: number): Promise<WaitingApproval> {
+/** @param reservedKopeks what of the locked user's balance must not be spent meanwhile */
+async function openApproval(t: App, actor: Actor, change: Change, reservedKopeks: number): Promise<WaitingApproval> {
   const now = t.clock.now();
   const expiresAt = addMs(now, t.settings.get('APPROVAL_EXPIRY_HOURS') * HOUR_MS);
   const id = await insertApproval(t.db, { ...change, ...requesterOf(actor), status: 'waiting', createdAt: now, expiresAt });
-  if (heldKopeks > 0 && !(await holdForApproval(t.db, id, heldKopeks, now))) {
+  if (reservedKopeks > 0 && !(await reserveForApproval(t.db, id, reservedKopeks, now))) {
     throw new Error(`the balance of a locked user did not cover approval ${id}`);
   }
   const { kind, userId, amountKopeks } = change;

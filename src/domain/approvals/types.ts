@@ -1,5 +1,5 @@
 /** A change of money that waits for a second administrator (spec 01 section 4.8). */
-import type { Rows } from '../../generated/rows.ts';
+import type { Rows } from '../../core/db/columns.ts';
 
 export type Approval = Rows['Approval'];
 export type ApprovalKind = Approval['kind'];

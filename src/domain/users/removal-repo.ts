@@ -47,7 +47,7 @@ export async function releaseUser(db: Db, userId: number): Promise<void> {
 }
 
 /** Ends the user's pending withdrawal requests and waiting approvals, so that what they hold is on the balance again. @returns the balance in kopeks */
-export async function cancelHolds(db: Db, userId: number, now: Date): Promise<number> {
+export async function cancelReserves(db: Db, userId: number, now: Date): Promise<number> {
   await db.sql('SELECT cancel_withdrawals($1::int, $2::timestamptz) AS cancelled', [userId, now]);
   await db.sql('SELECT cancel_approvals($1::int, $2::timestamptz) AS cancelled', [userId, now]);
   const [row] = await db.sql<{ kopeks: number }>('SELECT balance_kopeks AS kopeks FROM users WHERE id = $1::int', [userId]);

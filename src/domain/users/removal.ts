@@ -20,7 +20,7 @@ import { lockUser } from './account/repo.ts';
 import { attemptPush, attemptRemoval, NO_PANEL_SIDE, type PanelAttempt } from './panel/panel-user.ts';
 import {
   anonymiseUser,
-  cancelHolds,
+  cancelReserves,
   deleteRow,
   hasFinancialHistory,
   type InactivePosition,
@@ -130,7 +130,7 @@ async function erase(
   const user = await lockUser(t.db, userId);
   if (!user) throw userNotFound();
   const hadSubscription = (await lockUserSubscription(t, userId)) != null;
-  const balanceKopeks = await cancelHolds(t.db, userId, t.clock.now());
+  const balanceKopeks = await cancelReserves(t.db, userId, t.clock.now());
   if (balanceKopeks > 0) {
     await postMovement(t, {
       userId,

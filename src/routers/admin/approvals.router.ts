@@ -9,10 +9,10 @@ import {
   approvalOfRequester,
   approve,
   readApproval,
+  readApprovals,
   refuse,
   withdraw,
 } from '../../domain/approvals/decide.ts';
-import { listApprovals } from '../../domain/approvals/repo.ts';
 import { TARGET_REFUSALS } from '../../domain/identity/find-user.ts';
 import { Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
@@ -50,7 +50,7 @@ const ApprovalResponse = z
     email: z.string().nullable().describe('E-mail address; null without one.'),
     payment_id: z.int().nullable().describe('Payment of a refund; null of a change of the balance.'),
     amount_kopeks: z.int().describe('By effect on the user in kopeks; of a refund below 0.'),
-    held_kopeks: z.int().describe('What of the balance is held until the decision, kopeks; 0 afterwards.'),
+    reserved_kopeks: z.int().describe('What of the balance is held until the decision, kopeks; 0 afterwards.'),
     description: z.string().nullable().describe('What the requester said of it; null for nothing.'),
     requested_by: z.string().describe('Who asked: `admin:<user id>`, or `system:command line`.'),
     requester_id: z.int().nullable().describe('User id of the administrator who asked; null for a command.'),
@@ -85,7 +85,7 @@ export const adminApprovalsRouter = router({
     .input(fromWire(ApprovalListQuery))
     .output(toWire(ApprovalListResponse))
     .query(({ ctx, input: { status = null, kind = null, limit, offset } }) =>
-      listApprovals(ctx.app.db, { status, kind, limit, offset }),
+      readApprovals(ctx.app, { status, kind, limit, offset }),
     ),
 
   get: adminProcedure('approvals:read')

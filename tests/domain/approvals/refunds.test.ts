@@ -23,7 +23,9 @@ let provider: RefundingProvider;
 let admin: AdminActor;
 beforeEach(async () => {
   const environment = {
-    ...{ APPROVAL_REFUND_KOPEKS: '30000', ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: String(CHAT) },
+    APPROVAL_REFUND_KOPEKS: '30000',
+    ADMIN_NOTIFICATIONS_ENABLED: 'true',
+    ADMIN_NOTIFICATIONS_CHAT_ID: String(CHAT),
   };
   provider = new RefundingProvider();
   app = await withProvider((await testApp({ environment })).app, provider);
@@ -61,7 +63,7 @@ test('above the amount it holds the money, and asks the provider once an adminis
   expect([await balanceOf(userId), await waitingRefunds()]).toEqual([0, []]);
   expect((await messagesTo(app, CHAT)).at(-1)).toContain(`№${id}`);
   await expect(refund(paymentId)).rejects.toMatchObject({ status: 409, code: 'approval_waiting' });
-  expect(await approve(app, admin, id)).toMatchObject({ status: 'approved', decidedBy: admin.userId, heldKopeks: 0 });
+  expect(await approve(app, admin, id)).toMatchObject({ status: 'approved', decidedBy: admin.userId, reservedKopeks: 0 });
   const [requested] = await waitingRefunds();
   await sendRefund(app, { reversalId: requested!.id });
   expect(provider.refunds).toMatchObject([{ amountKopeks: 50_000 }]);

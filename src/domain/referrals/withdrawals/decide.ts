@@ -56,10 +56,9 @@ const DONE: Done = { success: true };
 
 /**
  * Approves a pending request: what it holds goes on to the account `withdrawal_payable`, and the user is notified. A request of before that
- * holds nothing (spec 10 M5) is taken from the balance. Above the
- * amount of REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS the first approval is only recorded, and another administrator, whose rights do not come
- * from the first, has to approve too within APPROVAL_EXPIRY_HOURS; later it is a first approval again (spec 01 section 4.8).
- * With an idempotency key the first answer is given again.
+ * holds nothing (spec 10 M5) is taken from the balance. Above
+ * REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS the first approval is only recorded, and another administrator, whose rights do not come from the
+ * first, has to approve within APPROVAL_EXPIRY_HOURS; later it is a first approval again (spec 01 section 4.8). With an idempotency key the first answer is given again.
  * @throws AppError 400 not found | already processed | user deleted | balance too low | a second administrator is needed | 403 approver_dependent,
  * approver_rights_too_new
  */

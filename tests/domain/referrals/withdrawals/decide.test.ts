@@ -311,7 +311,7 @@ describe('a second approval above an amount (setting, off by default)', () => {
     expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 29_999, debits: 1 });
   });
 
-  test('not by somebody whose rights come from the first or are newer than the approval; after the time it is a first approval again', async () => {
+  test('not by somebody whose rights come from the first or are newer than the approval, and after the time it is a first approval again', async () => {
     const earner = await anEarner(app, 50_000);
     const id = await aRequest(app, earner, 20_001);
     await approve(id, null, null, admin, strict);
