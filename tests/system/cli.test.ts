@@ -65,6 +65,7 @@ describe('calling it', () => {
       'ledger check',
       'gifts refund',
       'gifts resend',
+      'approvals list',
       'withdrawals export',
       'withdrawals debts',
       'report',
@@ -200,6 +201,8 @@ describe('work on one installation, in its order', () => {
       expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('There is no token 4711.')]);
       const noGift = await cli('gifts refund 4711 --reason why');
       expect([noGift.code, noGift.err]).toEqual([1, expect.stringContaining('Purchase not found')]);
+      expect((await cli('approvals list')).out).toBe('Nothing waits.\n');
+      expect((await cli('approvals refuse 4711 --reason why')).err).toContain('Approval not found');
       const socket = await stat(join(dataDir, 'command.sock'));
       expect([socket.isSocket(), socket.mode & 0o777]).toEqual([true, 0o600]);
 
