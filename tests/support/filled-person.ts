@@ -43,7 +43,9 @@ const VALUES: Record<string, unknown> = {
  * A user with a row in every table of personal data: all ids are the user's, so that rows refer to each other, every text is `MARK`, and
  * columns that an archive leaves out are `SECRET`. Constraints of the database are dropped for it: only for a database that is used for nothing else.
  */
-export async function fillPerson(app: App): Promise<{ userId: number; mergedId: number; messengerId: number; panelUuid: string }> {
+export async function fillPerson(
+  app: App,
+): Promise<{ userId: number; mergedId: number; messengerId: number; panelUuid: string }> {
   // Ids that no sequence of another table reaches.
   await app.db.sql("SELECT setval(pg_get_serial_sequence('users', 'id'), 900000) AS id");
   const { id: userId, messengerId } = await aUser(app, { firstName: MARK });
@@ -56,7 +58,7 @@ export async function fillPerson(app: App): Promise<{ userId: number; mergedId: 
       [...secret.split(' '), ...ofOthers.split(' ')].map((column) => `${table}.${column}`),
     ),
   );
-  const valueOf = ({ tableName, columnName, type, length, refersToUsers, firstChoice }: Column): unknown => {
+  const sampleOf = ({ tableName, columnName, type, length, refersToUsers, firstChoice }: Column): unknown => {
     const name = `${tableName}.${columnName}`;
     if (name in VALUES) return VALUES[name];
     if (name === 'receipts.name') return `VPN (ID ${messengerId}) #3f2b1c0e8a77`;
@@ -82,12 +84,15 @@ export async function fillPerson(app: App): Promise<{ userId: number; mergedId: 
     await db.sql('SET LOCAL session_replication_role = replica');
     for (const table of new Set(PERSONAL_TABLES.map(({ table: name }) => name))) {
       const own = columns.filter(({ tableName, isGenerated }) => tableName === table && !isGenerated);
-      if (table === 'users') await fillAccount(db.sql, own, userId, valueOf);
+      if (table === 'users') await fillAccount(db.sql, own, userId, sampleOf);
       else if (own.length > 0) {
         const names = own.map(({ columnName }) => columnName).join(', ');
         const values = own.map(({ type }, at) => `$${at + 1}::text::${type}`).join(', ');
         // Raw SQL: every table, whatever its rules are.
-        await db.sql(`INSERT INTO ${table} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING`, own.map((column) => asText(valueOf(column))));
+        await db.sql(
+          `INSERT INTO ${table} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING`,
+          own.map((column) => asText(sampleOf(column))),
+        );
       }
     }
   });
@@ -95,17 +100,18 @@ export async function fillPerson(app: App): Promise<{ userId: number; mergedId: 
 }
 
 const asText = (value: unknown) => (value === null ? null : String(value));
-const FIXED = /^(id|messenger_id|balance_kopeks|referral_code|status|referred_by_id|promo_group_id|vk_id|created_at|partner_status|auth_type)$/;
+const FIXED =
+  /^(id|messenger_id|balance_kopeks|referral_code|status|referred_by_id|promo_group_id|vk_id|created_at|partner_status|auth_type)$/;
 
 async function fillAccount(
   sql: App['db']['sql'],
   columns: Column[],
   userId: number,
-  valueOf: (column: Column) => unknown,
+  sampleOf: (column: Column) => unknown,
 ): Promise<void> {
   const filled = columns.filter(({ columnName, type }) => !FIXED.test(columnName) && !/int|numeric|bool/.test(type));
   const set = filled.map(({ columnName, type }, at) => `${columnName} = $${at + 2}::text::${type}`).join(', ');
-  await sql(`UPDATE users SET ${set} WHERE id = $1::int`, [userId, ...filled.map((column) => asText(valueOf(column)))]);
+  await sql(`UPDATE users SET ${set} WHERE id = $1::int`, [userId, ...filled.map((column) => asText(sampleOf(column)))]);
 }
 
 /** And references to tables of the operator, which have no rows here. */
@@ -139,7 +145,10 @@ export async function findText(app: App, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const [table, names] of tables) {
     const counts = names.map((name) => `count(*) FILTER (WHERE strpos(${name}::text, $1) > 0)::int AS "${name}"`).join(', ');
-    const [row] = await app.db.sql<Record<string, number>>(`SELECT to_jsonb(x) AS found FROM (SELECT ${counts} FROM ${table}) x`, [text]);
+    const [row] = await app.db.sql<Record<string, number>>(
+      `SELECT to_jsonb(x) AS found FROM (SELECT ${counts} FROM ${table}) x`,
+      [text],
+    );
     const numbers = row!.found as unknown as Record<string, number>;
     found.push(...names.filter((name) => numbers[name]! > 0).map((name) => `${table}.${name}`));
   }

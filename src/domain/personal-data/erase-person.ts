@@ -66,7 +66,7 @@ export function eraseNow(app: App, actor: Actor, userId: number, confirmed: Conf
 const PUT_OFF_MS = HOUR_MS;
 
 /**
- * Does what is due of an erasure (job `personal-data.erase`): the transaction, then what follows it. What is open by now puts it off, also a
+ * Does what is due of an erasure (job `persons.erase`): the transaction, then what follows it. What is open by now puts it off, also a
  * balance above the one that the person gave up.
  */
 export async function advanceErasure(app: App, requestId: number, signal?: AbortSignal): Promise<void> {
@@ -116,7 +116,7 @@ async function eraseLocked(t: App, request: DataRequest): Promise<void> {
   for (const { userId: id } of persons) await eraseInTransaction(t, id, { deletesFromPanel: true, reason: null });
   const remains: Remains = { persons, storageKeys };
   await startErasure(t.db, request.id, remains);
-  await t.jobs.send('personal-data.erase', { requestId: request.id }, { singletonKey: String(request.id) });
+  await t.jobs.send('persons.erase', { requestId: request.id }, { singletonKey: String(request.id) });
 }
 
 function filesOf(person: Person) {

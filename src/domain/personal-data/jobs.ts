@@ -8,7 +8,7 @@ import { writeArchive } from './write-archive.ts';
 
 /** Writes one archive; a large one takes minutes, so few are written at the same time. */
 const exportJob = defineJob({
-  name: 'personal-data.export',
+  name: 'persons.export',
   payload: z.object({ requestId: z.int() }),
   queue: { policy: 'short', retryLimit: 5, expireSeconds: 3_600, concurrency: 1 },
   handle: (app, { data, signal, isLastTry = false }) => writeArchive(app, data.requestId, isLastTry, signal),
@@ -16,7 +16,7 @@ const exportJob = defineJob({
 
 /** Executes an erasure that is due, and what follows it. The sweep sends it for as long as something remains. */
 const eraseJob = defineJob({
-  name: 'personal-data.erase',
+  name: 'persons.erase',
   payload: z.object({ requestId: z.int() }),
   queue: { policy: 'short', retryLimit: 10, retryDelayMaxSeconds: 3_600, expireSeconds: 3_600, concurrency: 1 },
   handle: (app, { data, signal }) => advanceErasure(app, data.requestId, signal),
@@ -32,18 +32,18 @@ export async function sweepRequests(app: App): Promise<void> {
   if (reopened > 0)
     app.log.warn({ accounts: reopened }, 'erased accounts are here again, after a restore: they are erased once more');
   for (const { id, kind } of await listWaiting(app.db, now, addMs(now, -LOST_AFTER_MS))) {
-    const job = kind === 'export' ? 'personal-data.export' : 'personal-data.erase';
+    const job = kind === 'export' ? 'persons.export' : 'persons.erase';
     await app.jobs.send(job, { requestId: id }, { singletonKey: String(id) });
   }
 }
 
-const sweep = defineJob({ name: 'personal-data.sweep', every: () => MINUTE_MS, handle: sweepRequests });
+const sweep = defineJob({ name: 'persons.sweep', every: () => MINUTE_MS, handle: sweepRequests });
 
 export const personalDataJobs = [exportJob, eraseJob, sweep];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    'personal-data.export': PayloadOf<typeof exportJob>;
-    'personal-data.erase': PayloadOf<typeof eraseJob>;
+    'persons.export': PayloadOf<typeof exportJob>;
+    'persons.erase': PayloadOf<typeof eraseJob>;
   }
 }

@@ -72,7 +72,7 @@ function requestExport(app: App, actor: Actor, userId: number): Promise<DataRequ
     const open = await findNewest(t.db, userId, 'export', true);
     const request = open ?? (await insertRequest(t.db, newRequest(actor, userId, 'export', null), t.clock.now()));
     if (open) return open;
-    await t.jobs.send('personal-data.export', { requestId: request.id }, { singletonKey: String(request.id) });
+    await t.jobs.send('persons.export', { requestId: request.id }, { singletonKey: String(request.id) });
     await recordRequest(t, actor, request);
     return request;
   });
@@ -95,7 +95,9 @@ export async function linkToMyArchive(app: App, actor: UserActor, requestId: num
 export async function linkToArchive(app: App, actor: AdminActor, requestId: number, baseUrl: string | null) {
   const request = await requireRequest(app, requestId);
   await guardTarget(app, actor, request.userId, 'change');
-  return linkTo(app, request, baseUrl);
+  const link = await linkTo(app, request, baseUrl);
+  app.audit?.record({ after: { request: request.id, user: request.userId } });
+  return link;
 }
 
 /** @throws AppError 404 */

@@ -22,7 +22,10 @@ describe('the list of personal data', () => {
     const personal = new Set(PERSONAL_TABLES.map(({ table }) => table));
     const listed = [...personal, ...IMPERSONAL_TABLES];
     const existing = [...columnsOf.keys()];
-    expect(existing.filter((table) => !listed.includes(table)), 'say in src/domain/personal-data what is in it').toEqual([]);
+    expect(
+      existing.filter((table) => !listed.includes(table)),
+      'say in src/domain/personal-data what is in it',
+    ).toEqual([]);
     expect(listed.filter((table) => !existing.includes(table))).toEqual([]);
     expect(new Set(listed).size).toBe(listed.length);
   });
@@ -39,27 +42,36 @@ describe('the list of personal data', () => {
   });
 
   test('gives each table without an archive a reason, and each name of a file once', () => {
-    for (const { table, exports, notExported } of PERSONAL_TABLES) expect((exports === undefined) === (notExported !== undefined), table).toBe(true);
+    for (const { table, exports, notExported } of PERSONAL_TABLES)
+      expect((exports === undefined) === (notExported !== undefined), table).toBe(true);
     const names = PERSONAL_TABLES.filter((entry) => entry.exports !== undefined).map(({ name, table }) => name ?? table);
     expect(new Set(names).size).toBe(names.length);
   });
 
   test('exports no secret', () => {
     for (const { table, exports } of PERSONAL_TABLES)
-      expect(words(exports).filter((column) => /password|secret|token|hash|public_key|crypto/.test(column)), table).toEqual([]);
+      expect(
+        words(exports).filter((column) => /password|secret|token|hash|public_key|crypto/.test(column)),
+        table,
+      ).toEqual([]);
   });
 
   test('knows every column that references a user', () => {
     const entryOf = (table: string, column: string) =>
       PERSONAL_TABLES.find((entry) => entry.table === table && new RegExp(`r\\.${column} = :user`).test(entry.of));
-    const missing = OWNED_COLUMNS.filter(({ table, column }) => !entryOf(table, column)).map(({ table, column }) => `${table}.${column}`);
+    const missing = OWNED_COLUMNS.filter(({ table, column }) => !entryOf(table, column)).map(
+      ({ table, column }) => `${table}.${column}`,
+    );
     expect(missing, 'say in src/domain/personal-data what an erasure does with them').toEqual([]);
   });
 
   test('clears columns that exist', () => {
     for (const { table, erasure } of PERSONAL_TABLES) {
       if (erasure.by !== 'clear') continue;
-      expect(Object.keys(erasure.set).filter((column) => !columnsOf.get(table)!.includes(column)), table).toEqual([]);
+      expect(
+        Object.keys(erasure.set).filter((column) => !columnsOf.get(table)!.includes(column)),
+        table,
+      ).toEqual([]);
     }
   });
 });
