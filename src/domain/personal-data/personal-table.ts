@@ -1,5 +1,5 @@
 /**
- * Every table that says something about a person: what the archive has of it, and what an erasure does (spec 01 section 18). A test
+ * Every table that says something about a person: what the archive has of it, and what an erasure does (spec 01 section 4.8). A test
  * compares the list with the database: a new table or column must be entered here or in `impersonal-tables.ts`.
  *
  * Conditions and values are SQL on a row `r`. Names with a colon are what is known of the person: `:user` the id, `:messenger` the id in the

@@ -24,7 +24,7 @@ import { Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 
-/** Not in the contract: archives and erasures of users, for administrators (spec 01 section 18). */
+/** Not in the contract: archives and erasures of users, for administrators (spec 01 section 4.8). */
 
 const UserPath = z.object({ user_id: z.int().describe('Id of the user whose data are meant.') });
 

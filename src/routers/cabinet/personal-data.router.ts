@@ -27,7 +27,7 @@ import {
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
-/** Not in the contract: the person's archive and erasure (spec 01 section 18). */
+/** Not in the contract: the person's archive and erasure (spec 01 section 4.8). */
 
 const PersonalDataResponse = z
   .object({

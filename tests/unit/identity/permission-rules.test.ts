@@ -31,9 +31,9 @@ const policy = (fields: Partial<AccessPolicy>): AccessPolicy => ({
 });
 
 describe('permission catalogue', () => {
-  it('has 28 sections and 96 permissions', () => {
-    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(28);
-    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(96);
+  it('has the 28 sections and 96 permissions of the contract, and personal data', () => {
+    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(29);
+    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(99);
   });
 
   it('gives Admin all but deleting roles', () => {
