@@ -102,7 +102,7 @@ export async function listRequests(
   const [items, [count]] = await Promise.all([
     db.sql<DataRequest>(
       `SELECT ${REQUEST.of('d')} FROM data_requests d WHERE ($1::int IS NULL OR user_id = $1::int)
-       ORDER BY created_at DESC, id DESC LIMIT $2::int OFFSET $3::int`,
+       ORDER BY created_at DESC, id DESC LIMIT $2::int OFFSET $3::bigint`,
       [userId, limit, offset],
     ),
     db.sql<{ total: number }>('SELECT count(*)::int AS total FROM data_requests WHERE ($1::int IS NULL OR user_id = $1::int)', [
