@@ -105,7 +105,7 @@ describe('the erasure of the own account', () => {
     expect((await person.get('/cabinet/personal-data')).status).toBe(401);
     expect(await checkLedger(t.app)).toEqual([]);
     const again = await clientOf(server).post('/cabinet/auth/messenger', {
-      init_data: initDataOf(t, { id: userId, messengerId }),
+      init_data: initDataOf(t, { messengerId }),
     });
     expect(again.status).toBe(200);
     expect(again.body.user.id).not.toBe(userId);
@@ -150,7 +150,8 @@ describe('the erasure of the own account', () => {
       expect((await person.post(PATH, body)).status).toBe(422);
     const staff = await adminClient(t.app, server, ['tickets:read'], 20);
     expect(await staff.post(PATH, CONFIRMED)).toMatchObject({
-      ...{ status: 403, body: { detail: 'The account of a member of the staff is erased by an administrator' } },
+      status: 403,
+      body: { detail: 'The account of a member of the staff is erased by an administrator' },
     });
     t.clock.advance(11 * MINUTE_MS);
     expect(await person.post(PATH, CONFIRMED)).toMatchObject({

@@ -48,9 +48,10 @@ export async function fillPerson(
 ): Promise<{ userId: number; mergedId: number; messengerId: number; panelUuid: string }> {
   // Ids that no sequence of another table reaches.
   await app.db.sql("SELECT setval(pg_get_serial_sequence('users', 'id'), 900000) AS id");
-  const { id: userId, messengerId } = await aUser(app, { firstName: MARK });
-  const { id: mergedId } = await aUser(app, { firstName: MARK });
+  const { id: userId, messengerId } = await aUser(app);
+  const { id: mergedId } = await aUser(app);
   const panelUuid = '7f1c2f8e-6a53-4bb1-9f0e-0c8e6f3d9a11';
+  await app.db.sql('UPDATE users SET first_name = $2 WHERE id = $1::int', [mergedId, MARK]);
   await dropChecks(app);
   const columns = await listColumns(app);
   const withheld = new Set(
@@ -73,7 +74,7 @@ export async function fillPerson(
     const text = withheld.has(name) ? SECRET : MARK;
     if (/int|numeric|double|real/.test(type)) return columnName.endsWith('_id') ? userId : 1;
     if (type === 'boolean') return false;
-    if (/^json/.test(type)) return JSON.stringify({ user_id: userId, userId, email: `${MARK}@example.com`, note: text });
+    if (/^json/.test(type)) return JSON.stringify({ user_id: userId, userId, email: `${MARK}@example.com`, remark: text });
     if (/timestamp|date/.test(type)) return '2026-01-01T00:00:00Z';
     if (type === 'uuid') return panelUuid;
     if (type === 'bytea') return '\\x00';
@@ -83,15 +84,15 @@ export async function fillPerson(
   await inTransaction(app, async ({ db }) => {
     await db.sql('SET LOCAL session_replication_role = replica');
     for (const table of new Set(PERSONAL_TABLES.map(({ table: name }) => name))) {
-      const own = columns.filter(({ tableName, isGenerated }) => tableName === table && !isGenerated);
-      if (table === 'users') await fillAccount(db.sql, own, userId, sampleOf);
-      else if (own.length > 0) {
-        const names = own.map(({ columnName }) => columnName).join(', ');
-        const values = own.map(({ type }, at) => `$${at + 1}::text::${type}`).join(', ');
+      const columnsOf = columns.filter(({ tableName, isGenerated }) => tableName === table && !isGenerated);
+      if (table === 'users') await fillAccount(db.sql, columnsOf, userId, sampleOf);
+      else if (columnsOf.length > 0) {
+        const names = columnsOf.map(({ columnName }) => columnName).join(', ');
+        const values = columnsOf.map(({ type }, at) => `$${at + 1}::text::${type}`).join(', ');
         // Raw SQL: every table, whatever its rules are.
         await db.sql(
           `INSERT INTO ${table} (${names}) VALUES (${values}) ON CONFLICT DO NOTHING`,
-          own.map((column) => asText(sampleOf(column))),
+          columnsOf.map((column) => asText(sampleOf(column))),
         );
       }
     }

@@ -7,7 +7,7 @@ const OPERATION = 'says how the service works, nothing about the person';
 export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   {
     table: 'users',
-    of: 'r.id = :user',
+    of: 'r.id = $user',
     exports:
       'id messenger_id auth_type username first_name last_name status language balance_kopeks referral_code referred_by_id email email_verified email_verified_at email_change_new google_id yandex_id discord_id vk_id cabinet_last_login vpnpanel_uuid lifetime_used_traffic_bytes promo_group_id referral_commission_percent restriction_topup restriction_subscription restriction_reason promo_offer_discount_percent promo_offer_discount_source promo_offer_discount_expires_at partner_status has_had_paid_subscription has_made_first_topup used_promocodes notification_settings created_at updated_at last_activity',
     withheld: {
@@ -36,19 +36,19 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   },
   {
     table: 'short_lived_entries',
-    of: `(r.key = 'user_cart:' || :user::text OR r.value ->> 'userId' = :user::text)`,
+    of: `(r.key = 'user_cart:' || $user::text OR r.value ->> 'userId' = $user::text)`,
     notExported: 'proofs, tokens and an order of minutes to hours',
     erasure: { by: 'delete', when: 'afterwards' },
   },
   {
     table: 'idempotency_keys',
-    of: `r.actor = 'user:' || :user::text`,
+    of: `r.actor = 'user:' || $user::text`,
     notExported: 'answers of the last day, made of other rows',
     erasure: { by: 'delete', when: 'afterwards' },
   },
   {
     table: 'account_merges',
-    of: '(r.primary_user_id = :user OR r.secondary_user_id = :user)',
+    of: '(r.primary_user_id = $user OR r.secondary_user_id = $user)',
     exports: 'id primary_user_id secondary_user_id balance_moved_kopeks created_at',
     withheld: { secret: 'token_hash', internal: 'retained_subscription_of moved abandoned_panel_uuid panel_state panel_error' },
     erasure: OWNER,
@@ -80,7 +80,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   },
   {
     table: 'provider_callbacks',
-    of: `(EXISTS (SELECT 1 FROM payments p WHERE p.user_id = :user AND (p.order_id = r.order_id OR (p.method = r.provider AND p.external_id = r.external_id))))`,
+    of: `(EXISTS (SELECT 1 FROM payments p WHERE p.user_id = $user AND (p.order_id = r.order_id OR (p.method = r.provider AND p.external_id = r.external_id))))`,
     notExported: 'what the provider sent, in its form; the payment says the same',
     erasure: {
       ...{ by: 'clear', when: 'afterwards', set: { body: `''`, headers: `'{}'::jsonb` } },
@@ -109,7 +109,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
     withheld: { internal: 'sequence mark attempts next_attempt_at sent_at cancel_sent_at last_error updated_at' },
     erasure: {
       ...{ by: 'clear', when: 'afterwards', why: 'tax receipts stay, without the id of the payer' },
-      set: { name: `replace(r.name, coalesce(' (ID ' || :messenger::text || ')', ' (ID)'), '')` },
+      set: { name: `replace(r.name, coalesce(' (ID ' || $messenger::text || ')', ' (ID)'), '')` },
     },
   },
   {
@@ -170,7 +170,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   // Purchases and subscriptions.
   {
     table: 'guest_purchases',
-    of: '(r.buyer_user_id = :user OR r.user_id = :user)',
+    of: '(r.buyer_user_id = $user OR r.user_id = $user)',
     exports:
       'id source contact_type is_gift gift_message tariff_id period_days amount_kopeks currency payment_method payment_id transaction_id status language promo_offer_percent promo_offer_source refund_transaction_id receipt_uuid created_at paid_at delivered_at',
     withheld: {
@@ -182,11 +182,11 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
     erasure: {
       ...{ by: 'clear', when: 'afterwards', why: 'what was sold stays; a gift that waits is claimed by its code' },
       set: {
-        contact_value: `CASE WHEN r.buyer_user_id = :user OR NOT r.is_gift THEN 'deleted' ELSE r.contact_value END`,
-        gift_recipient_value: `CASE WHEN r.user_id = :user AND r.gift_recipient_value IS NOT NULL THEN 'deleted' ELSE r.gift_recipient_value END`,
+        contact_value: `CASE WHEN r.buyer_user_id = $user OR NOT r.is_gift THEN 'deleted' ELSE r.contact_value END`,
+        gift_recipient_value: `CASE WHEN r.user_id = $user AND r.gift_recipient_value IS NOT NULL THEN 'deleted' ELSE r.gift_recipient_value END`,
         ...{ gift_message: 'NULL', cabinet_password: 'NULL', auto_login_token: 'NULL', last_error: 'NULL' },
-        subscription_url: 'CASE WHEN r.user_id = :user THEN NULL ELSE r.subscription_url END',
-        subscription_crypto_link: 'CASE WHEN r.user_id = :user THEN NULL ELSE r.subscription_crypto_link END',
+        subscription_url: 'CASE WHEN r.user_id = $user THEN NULL ELSE r.subscription_url END',
+        subscription_crypto_link: 'CASE WHEN r.user_id = $user THEN NULL ELSE r.subscription_crypto_link END',
       },
     },
   },
@@ -263,7 +263,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   },
   {
     table: 'promo_offer_broadcasts',
-    of: 'r.named_user_id = :user',
+    of: 'r.named_user_id = $user',
     notExported: 'an offer of an administrator; what the person got is in discount_offers',
     erasure: { by: 'reference' },
   },
@@ -276,7 +276,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   },
   {
     table: 'poll_answers',
-    of: 'r.response_id IN (SELECT p.id FROM poll_responses p WHERE p.user_id = :user)',
+    of: 'r.response_id IN (SELECT p.id FROM poll_responses p WHERE p.user_id = $user)',
     exports: 'id response_id question_id option_id created_at',
     erasure: { by: 'reference' },
   },
@@ -293,7 +293,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
     ...{ withheld: { internal: 'user_id' }, erasure: OWNER },
   },
   {
-    ...{ table: 'referral_contest_events', of: 'r.referrer_id = :user' },
+    ...{ table: 'referral_contest_events', of: 'r.referrer_id = $user' },
     exports: 'id contest_id referral_id event_type amount_kopeks occurred_at',
     ...{ withheld: { internal: 'referrer_id is_listed' }, erasure: OWNER },
   },
@@ -306,7 +306,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   },
   {
     table: 'advertising_campaigns',
-    of: 'r.partner_user_id = :user',
+    of: 'r.partner_user_id = $user',
     exports: 'id name start_parameter is_active created_at',
     withheld: {
       internal:

@@ -27,7 +27,7 @@ const TOKENS: Record<string, { type: string; of: (person: Person) => unknown }> 
 /** SQL of the list with parameters. @param values those that stand in the statement already; those of the person are added */
 export function bind(sql: string, person: Person, values: unknown[]): string {
   const numbers = new Map<string, number>();
-  return sql.replace(/(?<!:):(user|messenger|emails|panel|name)\b/g, (_, token: string) => {
+  return sql.replace(/\$(user|messenger|emails|panel|name)\b/g, (_, token: string) => {
     const { type, of } = TOKENS[token]!;
     if (!numbers.has(token)) numbers.set(token, values.push(of(person)));
     return `$${numbers.get(token)}::${type}`;

@@ -2,8 +2,8 @@
  * Every table that says something about a person: what the archive has of it, and what an erasure does (spec 01 section 4.8). A test
  * compares the list with the database: a new table or column must be entered here or in `impersonal-tables.ts`.
  *
- * Conditions and values are SQL on a row `r`. Names with a colon are what is known of the person: `:user` the id, `:messenger` the id in the
- * messenger, `:emails` the addresses in lower case, `:panel` the panel user, `:name` the name that others were shown.
+ * Conditions and values are SQL on a row `r`. Names with a dollar sign are what is known of the person: `$user` the id, `$messenger` the id in the
+ * messenger, `$emails` the addresses in lower case, `$panel` the panel user, `$name` the name that others were shown.
  */
 export interface PersonalTable {
   table: string;
@@ -36,9 +36,9 @@ export type Erasure =
 /** `before`: in the transaction of the erasure, before references to the account are removed; `afterwards`: by the job that follows it. */
 export type Phase = 'before' | 'afterwards';
 
-export const MINE = 'r.user_id = :user';
-export const OF_MY_SUBSCRIPTION = 'r.subscription_id IN (SELECT s.id FROM subscriptions s WHERE s.user_id = :user)';
-export const OF_MY_PAYMENT = 'r.payment_id IN (SELECT p.id FROM payments p WHERE p.user_id = :user)';
+export const MINE = 'r.user_id = $user';
+export const OF_MY_SUBSCRIPTION = 'r.subscription_id IN (SELECT s.id FROM subscriptions s WHERE s.user_id = $user)';
+export const OF_MY_PAYMENT = 'r.payment_id IN (SELECT p.id FROM payments p WHERE p.user_id = $user)';
 export const OWNER: Erasure = { by: 'owner' };
 
 /** A table that is not in the archive. */

@@ -39,7 +39,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Account Linking': 'Further ways to sign in to the own account.',
   'Cabinet Fresh Sign-in': 'Proof of who the user is in a session that began long ago, for what an administrator cannot undo.',
   'Cabinet Second Factor': 'Passkeys, authenticator apps and recovery codes of the account, and the second part of a sign-in.',
-  'Cabinet Personal Data': 'The archive of the own data and the erasure of the own account, as far as the operator lets users do that themselves.',
+  'Cabinet Personal Data':
+    'The archive of the own data and the erasure of the own account, as far as the operator lets users do that themselves.',
   'Cabinet Account Merge': 'Merging two accounts of one person. The merge token is the credential.',
   'Cabinet Balance': 'Own balance, movements, top-ups, open payments and linked cards.',
   'Cabinet Promocode': 'Activating promo codes.',

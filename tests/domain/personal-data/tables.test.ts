@@ -58,7 +58,7 @@ describe('the list of personal data', () => {
 
   test('knows every column that references a user', () => {
     const entryOf = (table: string, column: string) =>
-      PERSONAL_TABLES.find((entry) => entry.table === table && new RegExp(`r\\.${column} = :user`).test(entry.of));
+      PERSONAL_TABLES.find((entry) => entry.table === table && new RegExp(`r\\.${column} = \\$user`).test(entry.of));
     const missing = OWNED_COLUMNS.filter(({ table, column }) => !entryOf(table, column)).map(
       ({ table, column }) => `${table}.${column}`,
     );
