@@ -15,7 +15,19 @@ const MODULE_ORDER = [
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
   ...['users', 'approvals', 'referrals', 'campaigns', 'mass-sends', 'engagement', 'merge'],
   ...['media', 'tickets', 'content', 'broadcasts', 'pinned-messages'],
-  ...['webhooks', 'safety', 'ban-system', 'updates', 'insight', 'traffic-alarms', 'ops', 'backups', 'import', 'sandbox'],
+  ...[
+    'webhooks',
+    'safety',
+    'ban-system',
+    'updates',
+    'insight',
+    'traffic-alarms',
+    'ops',
+    'backups',
+    'personal-data',
+    'import',
+    'sandbox',
+  ],
 ];
 
 /** What each layer may import, besides itself. */

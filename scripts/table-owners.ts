@@ -13,6 +13,9 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   backup_tasks: 'backups',
 
+  data_archive_parts: 'personal-data',
+  data_requests: 'personal-data',
+
   import_runs: 'import',
   import_parked: 'import',
   import_issues: 'import',

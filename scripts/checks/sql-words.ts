@@ -7,7 +7,7 @@ const KEYWORDS = `all alter and any array as asc at between by case conflict cro
 
 const TYPES = `bigint boolean date float8 int integer jsonb numeric real text time timestamptz uuid`;
 
-const FUNCTIONS = `abs array_agg array_length avg bool_and bool_or cardinality ceil clock_timestamp coalesce concat concat_ws count
+const FUNCTIONS = `abs array_agg array_length array_remove convert_to avg bool_and bool_or cardinality ceil clock_timestamp coalesce concat concat_ws count
   current_database current_setting date_trunc extract floor format generate_series greatest hashtext json_agg json_build_object jsonb_agg
   jsonb_array_elements jsonb_array_elements_text jsonb_array_length jsonb_build_array jsonb_build_object jsonb_each jsonb_object_agg jsonb_object_keys
   btrim jsonb_each_text split_part starts_with jsonb_set jsonb_to_recordset jsonb_typeof least left length lower ltrim max md5 min mod now nullif num_nonnulls

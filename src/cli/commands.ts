@@ -34,6 +34,7 @@ import {
   resendGiftCommand,
 } from './money-commands.ts';
 import { moveCommand } from './move/move-command.ts';
+import { personEraseCommand, personExportCommand } from './person-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { reportCommand } from './report-command.ts';
 
@@ -49,6 +50,8 @@ export const commands: readonly Command[] = [
   listCasesCommand,
   showCaseCommand,
   resolveCaseCommand,
+  personExportCommand,
+  personEraseCommand,
   migrateCommand,
   ledgerCheckCommand,
   ledgerReportCommand,

@@ -17,6 +17,7 @@ import { messagingJobs } from '../domain/messaging/jobs.ts';
 import { opsJobs } from '../domain/ops/jobs.ts';
 import { panelEventJobs } from '../domain/panel-events/jobs.ts';
 import { paymentJobs } from '../domain/payments/jobs.ts';
+import { personalDataJobs } from '../domain/personal-data/jobs.ts';
 import { pinnedKind, unpinKind } from '../domain/pinned-messages/deliver.ts';
 import { pinnedMessageJobs } from '../domain/pinned-messages/jobs.ts';
 import { promoJobs } from '../domain/promo/jobs.ts';
@@ -73,6 +74,7 @@ export function allJobs() {
     ...trafficAlarmJobs,
     ...insightJobs,
     ...opsJobs,
+    ...personalDataJobs,
     ...backupJobs,
   ];
 }

@@ -8,6 +8,7 @@ import { IDENTITY_EVENTS } from '../domain/identity/events.ts';
 import { SECOND_FACTOR_EVENTS } from '../domain/identity/second-factor/account-factors.ts';
 import { LEDGER_EVENTS } from '../domain/ledger/events.ts';
 import { PANEL_NOTICE_EVENTS } from '../domain/panel-events/notices.ts';
+import { PERSONAL_DATA_EVENTS } from '../domain/personal-data/events.ts';
 import { PINNED_MESSAGE_EVENTS } from '../domain/pinned-messages/events.ts';
 import { REFERRAL_EVENTS } from '../domain/referrals/events.ts';
 import { OWNER_NOTICE_EVENTS, SUBSCRIPTION_EVENTS } from '../domain/subscriptions/events.ts';
@@ -18,6 +19,7 @@ import { LOW_BALANCE_EVENTS } from '../domain/users/notifications/notify-low-bal
 export const EVENT_CATALOGUE: readonly EventDefinition[] = [
   ...IDENTITY_EVENTS,
   ...SECOND_FACTOR_EVENTS,
+  ...PERSONAL_DATA_EVENTS,
   ...LEDGER_EVENTS,
   ...TICKET_EVENTS,
   ...SUBSCRIPTION_EVENTS,

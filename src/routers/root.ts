@@ -14,6 +14,7 @@ import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
 import { adminPartnersRouter } from './admin/partners.router.ts';
 import { adminPaymentMethodsRouter } from './admin/payment-methods.router.ts';
 import { adminPaymentsRouter } from './admin/payments.router.ts';
+import { adminPersonalDataRouter } from './admin/personal-data.router.ts';
 import { adminPinnedMessagesRouter } from './admin/pinned-messages.router.ts';
 import { adminPoliciesRouter } from './admin/policies.router.ts';
 import { adminPromoGroupsRouter } from './admin/promo-groups.router.ts';
@@ -49,6 +50,7 @@ import { accountMergeRouter } from './cabinet/merge.router.ts';
 import { cabinetNotificationsRouter } from './cabinet/notifications.router.ts';
 import { oauthRouter } from './cabinet/oauth.router.ts';
 import { partnerRouter } from './cabinet/partner.router.ts';
+import { personalDataRouter } from './cabinet/personal-data.router.ts';
 import { cabinetPollsRouter } from './cabinet/polls.router.ts';
 import { cabinetPromoRouter } from './cabinet/promo.router.ts';
 import { promocodeRouter } from './cabinet/promocode.router.ts';
@@ -152,6 +154,7 @@ export const appRouter = router({
     accountLinking: accountLinkingRouter,
     freshSignIn: freshSignInRouter,
     secondFactor: secondFactorRouter,
+    personalData: personalDataRouter,
     accountMerge: accountMergeRouter,
     balance: balanceRouter,
     promocode: promocodeRouter,
@@ -186,6 +189,7 @@ export const appRouter = router({
     ...miniappPaymentsRouter._def.record,
   }),
   admin: router({
+    personalData: adminPersonalDataRouter,
     users: adminUsersRouter,
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,

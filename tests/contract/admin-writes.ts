@@ -25,6 +25,7 @@ import { EMAIL_TEMPLATE_WRITES, EMAIL_TEMPLATES_WITHOUT_STATE } from './email-te
 import { LANDING_WRITES } from './landing-writes.ts';
 import { PANEL_WRITES } from './panel-writes.ts';
 import { PAYMENT_WRITES } from './payment-writes.ts';
+import { PERSONAL_DATA_WRITES } from './personal-data-writes.ts';
 import { PINNED_WRITES } from './pinned-writes.ts';
 import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 
@@ -328,6 +329,7 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...EMAIL_TEMPLATE_WRITES,
   ...BAN_SYSTEM_WRITES,
   ...PANEL_WRITES,
+  ...PERSONAL_DATA_WRITES,
   ...PINNED_WRITES,
   ...WITHDRAWAL_WRITES,
   ...APPROVAL_WRITES,

@@ -114,6 +114,16 @@ function aWithdrawal({ app, owner }: Fixture): Promise<number> {
   ]);
 }
 
+/** An archive that the owner may load; so does nobody else, whatever the number is. */
+function anArchive({ app, owner }: Fixture): Promise<number> {
+  return insertedId(
+    app,
+    `INSERT INTO data_requests (user_id, kind, state, requested_by, fingerprint, run, size_bytes, created_at, finished_at, expires_at)
+     VALUES ($1::int, 'export', 'ready', 'user:' || $1::int, repeat('0', 64), 1, 10, now(), now(), now() + interval '3 days') RETURNING id`,
+    [owner.user.id],
+  );
+}
+
 const PAYMENTS = '/cabinet/balance/pending-payments';
 const TICKETS = '/cabinet/tickets';
 
@@ -159,6 +169,10 @@ export const OWNED: Record<string, Owned> = {
     },
     table: 'ticket_notifications',
     isSilent: true,
+  },
+  'POST /cabinet/personal-data/exports/{request_id}/link': {
+    make: under(anArchive, (id) => `/cabinet/personal-data/exports/${id}/link`),
+    table: 'data_requests',
   },
   'GET /cabinet/polls/{response_id}': {
     make: under(

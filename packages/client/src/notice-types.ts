@@ -9,6 +9,13 @@ export interface NoticeEvents {
     /** Name of the factor; empty where all are meant. */
     name: string;
   };
+  /** A request for an archive or for the erasure of the account went on, for a user without a messenger. */
+  'notification.personal_data': {
+    /** What happened: `export_ready` (the archive can be loaded), `erasure_requested` or `erasure_cancelled`. */
+    change: 'export_ready' | 'erasure_requested' | 'erasure_cancelled';
+    /** When the account is erased (ISO 8601, UTC); null for other changes. */
+    due_at: string | null;
+  };
   /** A first purchase, for a user without a messenger. */
   'notification.subscription_activated': {
     /** Date as `dd.mm.yyyy`. */

@@ -327,13 +327,18 @@ interface CommandFacts {
 }
 
 /** Adds the row of an operator's command to the audit log, in the transaction of the change: what was done and not recorded does not exist. */
-export async function recordCommand(t: App, actorName: string, facts: CommandFacts): Promise<void> {
-  const { command, permission, resourceId, before, after } = facts;
+export function recordCommand(t: App, actorName: string, facts: CommandFacts): Promise<void> {
+  return recordStep(t, actorName, { ...facts, method: 'CLI' });
+}
+
+/** The same of what a user or a job did to an account. @param facts.method what stands in the row's `request_method` */
+export async function recordStep(t: App, actorName: string, facts: CommandFacts & { method: 'CLI' | 'STEP' }): Promise<void> {
+  const { command, permission, resourceId, before, after, method } = facts;
   await insertAuditEntries(t.db, [
     {
       ...{ userId: null, actorName, action: permission, resourceType: permission.split(':', 1)[0]!, resourceId },
       details: auditDetails(t, { command, before, after }),
-      ...{ ipAddress: null, userAgent: null, status: 'success', requestMethod: 'CLI', requestPath: command },
+      ...{ ipAddress: null, userAgent: null, status: 'success', requestMethod: method, requestPath: command },
       at: t.clock.now(),
     },
   ]);

@@ -31,6 +31,8 @@ export const PERMISSION_CATALOGUE = {
   pinned_messages: ['read', 'create', 'edit', 'delete'],
   landings: ['read', 'create', 'edit', 'delete'],
   updates: ['read', 'manage'],
+  // Not in the contract.
+  personal_data: ['read', 'export', 'erase'],
 } as const satisfies Record<string, readonly string[]>;
 
 /** From this level on a role is managed by ADMIN_IDS and ADMIN_EMAILS only. */

@@ -141,8 +141,11 @@ export async function* oneAhead<Item>(source: AsyncGenerator<Item>): AsyncGenera
 // What becomes of each table (spec 06 section 7): every table of the schema is backed up except the ones named here. A table that a later
 // release adds is part of the backup without any change.
 
-/** State of the schema, which each database has by itself, and the tasks of this installation: neither backed up nor changed by a restore. */
-const LOCAL = new Set(['schema_migrations', 'schema_sql', 'backup_tasks']);
+/**
+ * State of the schema, which each database has by itself, the tasks of this installation, and what was erased in it (with archives that
+ * wait to be loaded): neither backed up nor changed by a restore.
+ */
+const LOCAL = new Set(['schema_migrations', 'schema_sql', 'backup_tasks', 'data_requests', 'data_archive_parts']);
 
 /** Rate counters, readings of the panel that last for minutes, and what the ledger check derives: not backed up, and emptied by a restore. */
 const DERIVED = new Set([

@@ -166,6 +166,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'audit_links', column: 'user_id', on: 'stay', why: 'append-only, with the entries of the audit log' },
   { table: 'account_merges', column: 'primary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'account_merges', column: 'secondary_user_id', on: 'stay', why: 'the record of an earlier merge' },
+  { table: 'data_requests', column: 'user_id', on: 'stay', why: 'what was asked for by the account that asked' },
   { table: 'domain_events', column: 'user_id', on: 'stay', why: 'delivered already, to the sockets of the former account' },
   { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; those of the emptied wallet stay' },
   { table: 'referral_debts', column: 'user_id', on: 'stay', why: 'added to that of the primary (`merge-accounts.ts`)' },

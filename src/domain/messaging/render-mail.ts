@@ -9,6 +9,7 @@ export const MAIL_TYPES = [
   'email_change_code',
   'email_changed',
   'second_factor_changed',
+  'personal_data',
   'balance_topup',
   'balance_change',
   'payment_received',

@@ -107,7 +107,7 @@ export async function eraseUser(
   await guardTarget(app, actor, userId, 'removal');
   let before: { panelUuid: string | null; hadSubscription: boolean };
   try {
-    before = await inTransaction(app, (t) => erase(t, userId, request));
+    before = await inTransaction(app, (t) => eraseInTransaction(t, userId, request));
   } catch (error) {
     if (isAppError(error)) throw error;
     rethrowUnavailable(error);
@@ -122,7 +122,8 @@ export async function eraseUser(
   return { isErased: true, panel, isPanelPending: !panel.isDone };
 }
 
-async function erase(
+/** The database's part of it, for who has more to erase in the same transaction. @throws AppError 404 'User not found' */
+export async function eraseInTransaction(
   t: App,
   userId: number,
   request: { deletesFromPanel: boolean; reason: string | null },

@@ -39,6 +39,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Account Linking': 'Further ways to sign in to the own account.',
   'Cabinet Fresh Sign-in': 'Proof of who the user is in a session that began long ago, for what an administrator cannot undo.',
   'Cabinet Second Factor': 'Passkeys, authenticator apps and recovery codes of the account, and the second part of a sign-in.',
+  'Cabinet Personal Data':
+    'The archive of the own data and the erasure of the own account, as far as the operator lets users do that themselves.',
   'Cabinet Account Merge': 'Merging two accounts of one person. The merge token is the credential.',
   'Cabinet Balance': 'Own balance, movements, top-ups, open payments and linked cards.',
   'Cabinet Promocode': 'Activating promo codes.',
@@ -57,6 +59,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Withdrawal': 'Requests to have own referral rewards paid out.',
   'Landing Pages': 'Sales pages for buyers without an account. No credential; limited by address.',
   'Cabinet Gift': 'Subscriptions that users buy for other people, and codes that activate them.',
+  'Cabinet Admin Personal Data': 'Archives and erasures of users. Both need a recent proof of who the administrator is.',
   'Cabinet Admin Users':
     'Administration of users: search, details, balance, subscription, blocking, synchronisation with the panel, deletion.',
   'Cabinet Admin Tariffs': 'Administration of tariffs.',

@@ -31,9 +31,9 @@ const policy = (fields: Partial<AccessPolicy>): AccessPolicy => ({
 });
 
 describe('permission catalogue', () => {
-  it('has 28 sections and 96 permissions of the contract, and one section of ours', () => {
-    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(28 + 1);
-    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(96 + 2);
+  it('has the 28 sections and 96 permissions of the contract, and approvals and personal data', () => {
+    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(28 + 2);
+    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(96 + 5);
   });
 
   it('gives Admin all but deleting roles', () => {

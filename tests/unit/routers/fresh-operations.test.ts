@@ -6,7 +6,8 @@ const fresh = servedRoutes.filter(({ meta }) => meta.needsFreshSignIn);
 const nameOf = ({ method, path }: (typeof servedRoutes)[number]) => `${method} ${path}`;
 
 /** Permissions whose every change cannot be undone, or gives rights (spec 01 section 4.6). */
-const PERMISSIONS = /^(roles:.*|withdrawals:approve|payment_methods:edit|partners:settings|users:delete)$/;
+const PERMISSIONS =
+  /^(roles:.*|withdrawals:approve|payment_methods:edit|partners:settings|users:delete|personal_data:(export|erase))$/;
 const OTHERS = [
   'POST /cabinet/admin/approvals/{approval_id}/approve',
   'PUT /cabinet/admin/settings/{key}',

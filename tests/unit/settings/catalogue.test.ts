@@ -21,6 +21,10 @@ const OURS: ReadonlySet<string> = new Set([
   'APPROVAL_REFUND_KOPEKS',
   'FRESH_SIGN_IN_MINUTES',
   'SECOND_FACTOR_FOR',
+  // What users may do with their data themselves; off by default.
+  'PERSONAL_DATA_ARCHIVE_DAYS',
+  'PERSONAL_DATA_ERASURE_DAYS',
+  'PERSONAL_DATA_SELF_SERVICE',
 ]);
 
 /** Intended differences from the contract: what the contract says instead. */
@@ -57,6 +61,7 @@ const SUPERADMINS_ONLY = [
   'DATABASE_MODE',
   'DATABASE_URL',
   'FRESH_SIGN_IN_MINUTES',
+  'PERSONAL_DATA_SELF_SERVICE',
   'POSTGRES_DB',
   'POSTGRES_HOST',
   'POSTGRES_PASSWORD',
