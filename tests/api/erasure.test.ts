@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../src/core/clock.ts';
 import type { Rows } from '../../src/core/db/columns.ts';
+import { linkAuditLog } from '../../src/domain/access/audit-chain.ts';
 import { verifyAuditLog } from '../../src/domain/access/verify-audit-log.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { advanceErasure } from '../../src/domain/personal-data/erase-person.ts';
@@ -175,6 +176,8 @@ describe('the erasure by an administrator', () => {
   it('is done at once, and finds nobody a second time', async () => {
     const admin = await adminClient(t.app, server, ['personal_data:*', 'users:read', 'audit_log:read'], 900);
     const { id: userId } = person.user;
+    await admin.get(`${ADMIN}/requests?user_id=${userId}`);
+    await linkAuditLog(t.app);
     const reply = await admin.post(`${ADMIN}/users/${userId}/erase`, { confirmation: 'ERASE' });
     expect(reply).toMatchObject({
       status: 200,
@@ -188,7 +191,10 @@ describe('the erasure by an administrator', () => {
     expect((await admin.get(`/cabinet/admin/users/${userId}`)).status).toBe(404);
     const search = await admin.get(`/cabinet/admin/users?search=${person.user.messengerId}`);
     expect(search.body.users).toEqual([]);
-    expect((await verifyAuditLog(t.app, {})).findings).toEqual([]);
+    await linkAuditLog(t.app);
+    const verified = await verifyAuditLog(t.app, {});
+    expect(verified.findings).toEqual([]);
+    expect(verified.links).toBeGreaterThan(0);
   });
 
   it('executes the request of the person at once', async () => {

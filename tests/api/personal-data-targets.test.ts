@@ -28,7 +28,12 @@ beforeAll(async () => {
     endsSubscription: false,
   });
   await advanceErasure(t.app, id);
-  targets = { own_account: admin.user.id, target_level: peer.user.id, target_protected: listed, user_not_found: erased };
+  targets = {
+    'of the administrator': admin.user.id,
+    'of a peer': peer.user.id,
+    'of a listed administrator': listed,
+    'of an erased user': erased,
+  };
 });
 afterAll(() => server.close());
 
@@ -45,15 +50,15 @@ async function anArchiveOf(userId: number): Promise<number> {
 }
 
 const REFUSED: Record<string, { status: number; body: object }> = {
-  own_account: { status: 403, body: { detail: expect.stringContaining('your own account') } },
-  target_level: { status: 403, body: { detail: 'Cannot act on a user at or above your own level' } },
-  target_protected: { status: 403, body: { detail: 'Cannot act on a configured administrator' } },
-  user_not_found: { status: 404, body: { detail: 'User not found' } },
+  'of the administrator': { status: 403, body: { detail: expect.stringContaining('your own account') } },
+  'of a peer': { status: 403, body: { detail: 'Cannot act on a user at or above your own level' } },
+  'of a listed administrator': { status: 403, body: { detail: 'Cannot act on a configured administrator' } },
+  'of an erased user': { status: 404, body: { detail: 'User not found' } },
 };
 
-it.each(Object.keys(REFUSED))('an archive, its link and the erasure are refused: %s', async (refusal) => {
-  const userId = targets[refusal]!;
-  expect(await admin.post(`${BASE}/users/${userId}/export`)).toMatchObject(REFUSED[refusal]!);
-  expect(await admin.post(`${BASE}/users/${userId}/erase`, { confirmation: 'ERASE' })).toMatchObject(REFUSED[refusal]!);
-  expect(await admin.post(`${BASE}/requests/${await anArchiveOf(userId)}/link`)).toMatchObject(REFUSED[refusal]!);
+it.each(Object.keys(REFUSED))('an archive, its link and the erasure are refused: that %s', async (whose) => {
+  const userId = targets[whose]!;
+  expect(await admin.post(`${BASE}/users/${userId}/export`)).toMatchObject(REFUSED[whose]!);
+  expect(await admin.post(`${BASE}/users/${userId}/erase`, { confirmation: 'ERASE' })).toMatchObject(REFUSED[whose]!);
+  expect(await admin.post(`${BASE}/requests/${await anArchiveOf(userId)}/link`)).toMatchObject(REFUSED[whose]!);
 });
