@@ -44,6 +44,8 @@ import { tracePurchase, traceReadOperations } from './measure/read-operations.ts
  * - lines of src, 148,550 to 149,050, and files, 1,034 to 1,036: scopes, addresses and rotation of API tokens; statements whose columns a migration of
  *   the next release has changed.
  * - lines of src, 149,050 to 149,410, and files, 1,036 to 1,037: lists and statistics are read from standbys; unique values that move between passes of an import.
+ * - lines of src, 151,750 to 154,720, files, 1,053 to 1,081, and writes of a foreign table, 10 to 12: changes of money that a second administrator
+ *   approves (900 lines), archive and erasure of a person's data (2,060, of them 570 a list of every table), whose two generic statements write all of its tables.
  */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 3,
@@ -52,12 +54,12 @@ const LIMITS: Record<string, number> = {
   'places of a field (median)': 3,
   'mapping lines, all': 456,
   'lines an operation in routers and what they reach of the domain': 142,
-  'lines of src': 151_750,
-  'files of src': 1_053,
+  'lines of src': 154_720,
+  'files of src': 1_081,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,
-  'writes of a foreign table': 10,
+  'writes of a foreign table': 12,
   'duplicated blocks': 6,
   'files over 400 lines': 0,
 };
