@@ -33,7 +33,7 @@ export async function listApprovals(
 ): Promise<{ items: ListedApproval[]; total: number }> {
   const where = `WHERE a.status <> 'exempt' AND ($1::text IS NULL OR a.status = $1) AND ($2::text IS NULL OR a.kind = $2)`;
   const [items, [count]] = await Promise.all([
-    db.sql<ListedApproval>(`SELECT ${LISTED} ${FROM} ${where} ORDER BY a.id DESC LIMIT $3::int OFFSET $4::int`, [
+    db.sql<ListedApproval>(`SELECT ${LISTED} ${FROM} ${where} ORDER BY a.id DESC LIMIT $3::int OFFSET $4::bigint`, [
       ...[status, kind, limit, offset],
     ]),
     db.sql<{ total: number }>(`SELECT count(*)::int AS total FROM approvals a ${where}`, [status, kind]),
