@@ -36,7 +36,7 @@ export const ArchiveLinkResponse = z
   .meta({ id: 'ArchiveLinkResponse' });
 
 export const Confirmation = z
-  .enum(['ERASE'])
+  .literal('ERASE')
   .describe('The word `ERASE`, as the person typed it: that this cannot be undone was read.');
 export const ForfeitBalance = z.boolean().default(false).describe('Whether the present balance is given up.');
 export const EndSubscription = z

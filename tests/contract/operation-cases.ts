@@ -257,6 +257,7 @@ const isLiteral = (values: readonly unknown[]): boolean => values.includes('goog
 
 function wrongType(schema: JsonSchema): [unknown, string] | null {
   if (schema.enum) return ['no-such-word', schema.enum.length === 1 || isLiteral(schema.enum) ? 'literal_error' : 'enum'];
+  if (schema.const !== undefined) return ['no-such-word', 'literal_error'];
   if (schema.anyOf) return null;
   switch (schema.type) {
     case 'integer':
