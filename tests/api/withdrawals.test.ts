@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { MINUTE_MS } from '../../src/core/clock.ts';
-import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
+import { type ActorClient, adminClient, giveRole, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
 import { setUser } from '../support/merge-samples.ts';
@@ -341,15 +341,17 @@ describe('Cabinet Admin Withdrawals', () => {
     ).app;
     const strict = await testServer(app);
     const of = (client: ActorClient) => clientOf(strict, { authorization: `Bearer ${client.accessToken}` });
-    const second = await adminClient(t.app, server, ['withdrawals:approve']);
+    const approver = () => adminClient(t.app, server, ['withdrawals:approve']);
+    const [second, dependent, late] = [await approver(), await approver(), await approver()];
+    await giveRole(t.app, dependent.user.id, [], { by: boss.user.id });
+    await t.app.db.sql("UPDATE user_roles SET assigned_at = now() + interval '1 h' WHERE user_id = $1::int", [late.user.id]);
     const id = await made(await anEarnerClient());
     expect((await of(boss).post(`${ADMIN}/${id}/approve`, {})).body).toEqual({ success: true });
     expect((await boss.get(`${ADMIN}/${id}`)).body.status).toBe('pending');
     const twice = await of(boss).post(`${ADMIN}/${id}/approve`, {});
-    expect([twice.status, twice.body.detail]).toEqual([
-      400,
-      'You have approved this request already. Another administrator has to approve it too',
-    ]);
+    expect(twice.body.detail).toBe('You have approved this request already. Another administrator has to approve it too');
+    for (const refused of [dependent, late])
+      expect((await of(refused).post(`${ADMIN}/${id}/approve`, {})).body.detail).toMatch(/somebody else has to decide$/);
     expect((await of(second).post(`${ADMIN}/${id}/approve`, {})).body).toEqual({ success: true });
     expect((await boss.get(`${ADMIN}/${id}`)).body.status).toBe('approved');
     await strict.close();

@@ -15,6 +15,8 @@ export interface BadPartner {
   behave(badly: BadAnswer | null): void;
   /** Connections that met the bad answer since `behave`. */
   met(): number;
+  /** Connections to the partner itself that `behave` has ended: what was under way on them may have been done, and its answer is lost. */
+  ended(): number;
   /** Bytes of the longest endless answer that the other side has accepted. */
   sent(): number;
   close(): Promise<void>;
@@ -43,6 +45,7 @@ export async function badPartner(target: number, protocol: 'http' | 'smtp' = 'ht
   let badly: BadAnswer | null = null;
   let met = 0;
   let sent = 0;
+  let ended = 0;
   const open = new Set<Socket>();
   const track = (socket: Socket) => {
     open.add(socket);
@@ -82,12 +85,16 @@ export async function badPartner(target: number, protocol: 'http' | 'smtp' = 'ht
   return {
     port: (server.address() as AddressInfo).port,
     behave: (how) => {
+      // It works already, and so do its connections.
+      if (how === null && badly === null) return;
+      if (badly === null) ended += open.size;
       badly = how;
       met = 0;
       sent = 0;
       for (const socket of open) socket.destroy();
     },
     met: () => met,
+    ended: () => ended,
     sent: () => sent,
     close: async () => {
       for (const socket of open) socket.destroy();
