@@ -1,13 +1,14 @@
 /** Changes of balances above an amount wait for a second administrator (spec 01 section 4.8). */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../src/core/app.ts';
 import { HOUR_MS } from '../../src/core/clock.ts';
 import { endOverdueApprovals } from '../../src/domain/approvals/decide.ts';
-import { changeBalance, refundPayment } from '../../src/domain/approvals/request-approval.ts';
+import { adjustBalanceByToken, changeBalance, refundPayment } from '../../src/domain/approvals/request-approval.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { type ActorClient, adminClient, giveRole } from '../support/actors.ts';
 import { testServer, tokenClient } from '../support/api.ts';
-import { aUser } from '../support/builders.ts';
+import { aUser, unique } from '../support/builders.ts';
 import { rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
@@ -240,6 +241,22 @@ test('an API token is refused above the amount, alone or in sum, and changes not
     expect([(await send(amount)).status, await balanceOf(userId)]).toEqual([403, 60_000]);
   expect((await send(0)).body.detail).toBe('Amount must be non-zero');
   expect((await send(40_000)).body.balance_kopeks).toBe(100_000);
+});
+
+test('a repeat gets its first answer, whether the amount was set before or after', async () => {
+  const [token, { id: user }] = [{ kind: 'token', tokenId: unique(), name: 'Bot' } as const, await aUser(t.app)];
+  const without = (await testApp({ clock: t.clock })).app;
+  const send = (app: App, key: string) =>
+    adjustBalanceByToken(app, token, { user, amountKopeks: 1_000, description: null, isShown: true }, key);
+  for (const [first, then] of [
+    [without, t.app],
+    [t.app, without],
+  ] as const) {
+    const key = `token ${unique()}`;
+    const answer = await send(first, key);
+    expect(await send(then, key)).toEqual(answer);
+  }
+  expect(await balanceOf(user)).toBe(2_000);
 });
 
 test('an administrator of the configuration may decide whatever the roles are', async () => {

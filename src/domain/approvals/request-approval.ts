@@ -91,12 +91,14 @@ export async function adjustBalanceByToken(
   const { amountKopeks, description, isShown } = adjustment;
   if (amountKopeks === 0) throw amountZero();
   const once = { key: idempotencyKey, operation: 'users.adjust-balance', input: adjustment };
-  return runOnce(app, actor, once, async (t) => {
+  const done = await runOnce<UserView | undefined>(app, actor, once, async (t) => {
     const view = await adjustBalance(t, actor, adjustment, null);
     const change = { kind: 'balance_change', userId: view.id, paymentId: null, amountKopeks, description, isShown } as const;
     if (!(await isWithinLimit(t, actor, change))) throw approvalRequired();
     return view;
   });
+  // The key has the answer of a time without an amount, in the form of `change_balance()`.
+  return done ?? adjustBalance(app, actor, adjustment, idempotencyKey);
 }
 
 const approvalWaiting = refusal('approval_waiting', 409, 'A refund of this payment waits for an approval');
