@@ -38,7 +38,8 @@ await rm(FAILURE_LIST, { force: true });
 const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'failure-list.mjs')}`];
 const runner = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...reporters];
 const vitest = (args, env = {}) => run(runtime(), [...runner, ...args], { env: { ...env, FAILURE_LIST } });
-if (words.length > 0) process.exit(await vitest(words));
+// On a server where there is one, as the whole.
+if (words.length > 0) process.exit(await vitest(words, { TEST_DATABASE_URL: (await reachableServer()) ?? '' }));
 
 const seed = process.env.MATRIX_SEED ?? String(randomInt(2 ** 31));
 // With it, the matrices try a sample only; with MATRIX_ALL, only the longest of them.
