@@ -97,7 +97,7 @@ export async function adjustBalanceByToken(
     if (!(await isWithinLimit(t, actor, change))) throw approvalRequired();
     return view;
   });
-  // The key has the answer of a time without an amount, in the form of `change_balance()`.
+  // The key has an answer of a time without an amount, which has another form.
   return done ?? adjustBalance(app, actor, adjustment, idempotencyKey);
 }
 
