@@ -1,7 +1,6 @@
-import { isAppError } from '../core/errors.ts';
 import { formatPrice } from '../core/money.ts';
 import { type readApproval, readApprovals, refuseByCommand } from '../domain/approvals/decide.ts';
-import { alignColumns, type Command, CommandError, UsageError, wholeNumber } from './command.ts';
+import { alignColumns, type Command, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 
 const MAX_ID = 2_147_483_647;
@@ -54,12 +53,8 @@ export const refuseApprovalCommand: Command = {
     const reason = String(call.options.reason ?? '').trim();
     if (reason === '' || reason.length > 500) throw new UsageError('--reason needs a text of at most 500 characters');
     return withApp(call, async (app) => {
-      try {
-        return { text: `Approval ${id} is refused.`, data: await refuseByCommand(app, OPERATOR.name, id, reason) };
-      } catch (error) {
-        if (isAppError(error)) throw new CommandError(error.message, { cause: error });
-        throw error;
-      }
+      const refused = await refuseByCommand(app, OPERATOR.name, id, reason);
+      return { text: `Approval ${id} is refused.`, data: refused };
     });
   },
 };

@@ -1,21 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { isAppError } from '../core/errors.ts';
 import { formatPrice } from '../core/money.ts';
 import { refundPayment } from '../domain/approvals/request-approval.ts';
 import { listDebts } from '../domain/referrals/rewards.ts';
 import { exportPayouts } from '../domain/referrals/withdrawals/decide.ts';
 import type { PayoutFilter } from '../domain/referrals/withdrawals/types.ts';
 import { refundGift, resendGift } from '../domain/storefront/gifts/refund-gift.ts';
-import {
-  alignColumns,
-  type Command,
-  type CommandCall,
-  CommandError,
-  openNewFile,
-  timestampOf,
-  UsageError,
-  wholeNumber,
-} from './command.ts';
+import { alignColumns, type Command, type CommandCall, openNewFile, timestampOf, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 
 const MAX_REASON = 300;
@@ -98,19 +88,14 @@ export const refundCommand: Command = {
     const reason = String(call.options.reason ?? '').trim();
     if (reason === '' || reason.length > 500) throw new UsageError('--reason needs a text of at most 500 characters');
     return withApp(call, async (app) => {
-      try {
-        const made = await refundPayment(app, OPERATOR, { paymentId, amountKopeks, reason, requestedBy: OPERATOR.name });
-        if ('approval' in made) {
-          const { id, expiresAt } = made.approval;
-          const waits = `The refund waits for an administrator in the cabinet until ${expiresAt.toISOString()}: approval ${id}.`;
-          return { text: waits, data: made };
-        }
-        const text = `Refund ${made.refundId} is requested; ${formatPrice(made.debitedKopeks, false)} were taken from the balance.`;
-        return { text, data: made };
-      } catch (error) {
-        if (isAppError(error)) throw new CommandError(error.message, { cause: error });
-        throw error;
+      const made = await refundPayment(app, OPERATOR, { paymentId, amountKopeks, reason, requestedBy: OPERATOR.name });
+      if ('approval' in made) {
+        const { id, expiresAt } = made.approval;
+        const waits = `The refund waits for an administrator in the cabinet until ${expiresAt.toISOString()}: approval ${id}.`;
+        return { text: waits, data: made };
       }
+      const text = `Refund ${made.refundId} is requested; ${formatPrice(made.debitedKopeks, false)} were taken from the balance.`;
+      return { text, data: made };
     });
   },
 };

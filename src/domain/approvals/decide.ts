@@ -11,6 +11,7 @@ import { postUserBalance } from '../users/account/change-balance.ts';
 import {
   type ApprovalEnd,
   type ApprovalFilter,
+  type ApprovalKind,
   deleteExempt,
   endApproval,
   findApproval,
@@ -19,7 +20,6 @@ import {
   listOverdue,
   lockBalance,
 } from './repo.ts';
-import type { ApprovalKind } from './types.ts';
 
 export const approvalNotFound = refusal('approval_not_found', 404, 'Approval not found');
 export const approvalDecided = refusal('approval_decided', 409, 'This was decided already');
@@ -130,12 +130,18 @@ function endByAdmin(app: App, id: number, decision: ApprovalEnd): Promise<Listed
 
 /** Locks the user, then looks. @throws AppError 404 | 409 decided */
 async function lockWaiting(t: App, id: number): Promise<ListedApproval> {
+  const found = await lockIfWaiting(t, id);
+  if (!found) throw approvalDecided();
+  return found;
+}
+
+/** @returns null when it does not wait any more. @throws AppError 404 */
+async function lockIfWaiting(t: App, id: number): Promise<ListedApproval | null> {
   const { userId } = await readApproval(t, id);
   if (userId !== null) await lockBalance(t.db, userId);
   const found = await readApproval(t, id);
-  // The accounts were merged since: the next attempt locks the other user.
-  if (found.status !== 'waiting' || found.userId !== userId) throw approvalDecided();
-  return found;
+  // Of accounts that were merged since, the next attempt locks the other user.
+  return found.status === 'waiting' && found.userId === userId ? found : null;
 }
 
 /** @throws AppError 409 of two decisions at once, for the second */
@@ -154,10 +160,8 @@ export async function endOverdueApprovals(app: App): Promise<void> {
   const now = app.clock.now();
   for (const id of await listOverdue(app.db, now, ENDED_AT_ONCE)) {
     await inTransaction(app, async (t) => {
-      const { userId } = await readApproval(t, id);
-      if (userId !== null) await lockBalance(t.db, userId);
-      const found = await readApproval(t, id);
-      if (found.status === 'waiting') await end(t, found, { status: 'expired', decidedBy: null, reason: null });
+      const found = await lockIfWaiting(t, id);
+      if (found) await end(t, found, { status: 'expired', decidedBy: null, reason: null });
     });
   }
   await deleteExempt(app.db, addMs(now, -EXEMPT_MS));

@@ -1,7 +1,11 @@
-import { columns, type RowOf } from '../../core/db/columns.ts';
+import { columns, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import { isRowId } from '../../core/row-id.ts';
-import type { Approval, ApprovalKind, ApprovalStatus } from './types.ts';
+
+/** A change of money that waits for a second administrator (spec 01 section 4.8). */
+type Approval = Rows['Approval'];
+export type ApprovalKind = Approval['kind'];
+type ApprovalStatus = Approval['status'];
 
 const APPROVAL = columns('Approval', [
   ...(['id', 'kind', 'status', 'userId', 'paymentId', 'amountKopeks', 'description', 'isShown'] as const),

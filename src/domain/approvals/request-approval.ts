@@ -24,6 +24,7 @@ import {
 } from '../users/account/change-balance.ts';
 import type { UserView } from '../users/types.ts';
 import {
+  type ApprovalKind,
   insertApproval,
   lockBalance,
   type NewApproval,
@@ -31,7 +32,12 @@ import {
   reserveForApproval,
   sumWithoutApproval,
 } from './repo.ts';
-import type { ApprovalKind, WaitingApproval } from './types.ts';
+
+/** What the requester gets instead of the result. */
+interface WaitingApproval {
+  id: number;
+  expiresAt: Date;
+}
 
 /** Changes of one requester within this time are summed, so that nobody stays below an amount by splitting. */
 const SUM_MS = DAY_MS;
