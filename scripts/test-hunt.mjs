@@ -44,7 +44,13 @@ const endLoad = () => {
   for (const child of load) child.kill('SIGKILL');
 };
 process.on('exit', endLoad);
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    // What was found so far is not lost when the hour is cut short.
+    summarize();
+    process.exit(130);
+  });
+}
 const release = given.free === undefined || !serverUrl ? async () => undefined : await leaveFree(serverUrl, Number(given.free));
 
 const failures = new Map();
@@ -57,10 +63,14 @@ while (performance.now() < deadline) {
 }
 endLoad();
 await release();
-console.log(`\n${rounds} rounds, ${passes} whole passes, ${busy} busy processes, ${minutes} minutes.`);
-for (const [line, repeats] of failures) console.log(`NOT STABLE ${line}\n  ${repeats.length} times; repeat: ${repeats[0]}`);
-if (failures.size === 0) console.log('Everything was stable.');
+summarize();
 process.exit(failures.size === 0 ? 0 : 1);
+
+function summarize() {
+  console.log(`\n${rounds} rounds, ${passes} whole passes, ${busy} busy processes, ${minutes} minutes.`);
+  for (const [line, repeats] of failures) console.log(`NOT STABLE ${line}\n  ${repeats.length} times; repeat: ${repeats[0]}`);
+  if (failures.size === 0) console.log('Everything was stable.');
+}
 
 async function round({ project, url, files }) {
   const seed = randomInt(2 ** 31);
@@ -86,7 +96,10 @@ async function round({ project, url, files }) {
   rounds += 1;
   if (code !== 0 && lines.length === 0) lines.push(`[${project}] the run ended with ${code}`);
   const repeat = `TEST_SEED=${seed} PROPERTY_SEED=${seed} TEST_SHUFFLE_FILES=1 TEST_DATABASE_URL=${url} npm test -- --project ${project} ${files.join(' ')}`;
-  for (const line of lines) failures.set(line, [...(failures.get(line) ?? []), repeat]);
+  for (const line of lines) {
+    console.log(`NOT STABLE ${line}`);
+    failures.set(line, [...(failures.get(line) ?? []), repeat]);
+  }
 }
 
 function chunks({ files, ...suite }) {

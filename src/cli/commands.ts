@@ -37,6 +37,7 @@ import { moveCommand } from './move/move-command.ts';
 import { personEraseCommand, personExportCommand } from './person-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { reportCommand } from './report-command.ts';
+import { sandboxFillCommand } from './sandbox-commands.ts';
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -71,6 +72,7 @@ export const commands: readonly Command[] = [
   restoreBackupCommand,
   drillCommand,
   moveCommand,
+  sandboxFillCommand,
   setWebhookCommand,
   importCheckCommand,
   importRunCommand,

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { assembleService } from '../composition/assemble-service.ts';
+import { type AssembledService, assembleService } from '../composition/assemble-service.ts';
 import type { App } from '../core/app.ts';
 import { type Env, loadEnv } from '../core/env.ts';
 import { createLogger, type Logger } from '../core/log.ts';
@@ -43,13 +43,18 @@ export function commandLog(call: CommandCall, redactor: Redactor = createRedacto
  * @throws EnvError, FolderInUseError, or an error of the database
  */
 export async function withApp<T>(call: CommandCall, work: (app: App) => Promise<T>): Promise<T> {
-  if (call.app) return work(call.app);
+  return call.app ? work(call.app) : withAssembledService(call, ({ service }) => work(service.app));
+}
+
+/** The same with everything that is assembled; never in the running service. @throws as `withApp` */
+export async function withAssembledService<T>(call: CommandCall, work: (assembled: AssembledService) => Promise<T>): Promise<T> {
   const { env, log, redactor } = openBase(call);
   const metrics = createMetrics();
   try {
-    const { service, sandbox } = await assembleService({ env, log, metrics, redactor, isReady: () => true });
+    const assembled = await assembleService({ env, log, metrics, redactor, isReady: () => true });
+    const { service, sandbox } = assembled;
     try {
-      return await work(service.app);
+      return await work(assembled);
     } finally {
       await sandbox?.close();
       await service.runner.stop(0);

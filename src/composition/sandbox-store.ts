@@ -65,6 +65,11 @@ export class SandboxClock implements Clock {
     return addMs(await confirmedNow(this.#real), this.#offsetMs);
   }
 
+  /** Service time in this process only, in the past too: while a new installation is filled and no other process runs on it. */
+  setHere(time: Date): void {
+    this.#offsetMs = time.getTime() - this.#real.now().getTime();
+  }
+
   /** A text for the log about a moved clock; null when it is not ahead. */
   describe(): string | null {
     const minutes = Math.round(this.#offsetMs / MINUTE_MS);
