@@ -159,7 +159,11 @@ describe('the erasure of the own account', () => {
   it('is put off while the person has a role that was assigned since, and left to an administrator', async () => {
     const asked = await person.post(PATH, CONFIRMED);
     const boss = await adminClient(t.app, server, ['*:*'], 900);
-    const role = await boss.post('/cabinet/admin/rbac/roles', { name: `role ${unique()}`, level: 20, permissions: ['tickets:read'] });
+    const role = await boss.post('/cabinet/admin/rbac/roles', {
+      name: `role ${unique()}`,
+      level: 20,
+      permissions: ['tickets:read'],
+    });
     const assigned = await boss.post('/cabinet/admin/rbac/assignments', { user_id: person.user.id, role_id: role.body.id });
     expect([assigned.status, assigned.text]).toEqual([200, expect.any(String)]);
     t.clock.advance(7 * DAY_MS);

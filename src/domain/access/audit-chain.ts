@@ -190,7 +190,9 @@ export function isSignatureValid(day: AuditDay): boolean {
   const der = Buffer.concat([PUBLIC_HEAD, Buffer.from(day.publicKey, 'hex')]);
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
   const signature = Buffer.from(day.signature, 'hex');
-  return [...(day.closedAt ? [day.closedAt] : []), null].some((closedAt) => verify(null, signedText(day, closedAt), key, signature));
+  return [...(day.closedAt ? [day.closedAt] : []), null].some((closedAt) =>
+    verify(null, signedText(day, closedAt), key, signature),
+  );
 }
 
 type SignedFacts = Pick<AuditDay, 'day' | 'position' | 'hash'>;

@@ -11,7 +11,9 @@ export const ACCESS_EVENTS = [
       day: z.string().describe('The day in UTC, `YYYY-MM-DD`.'),
       position: z.int().describe('Position of the last entry of the day in the chain of hashes, counted from 1.'),
       hash: z.string().describe('Hash of that entry, SHA-256 in hexadecimal; it depends on every entry before it.'),
-      closed_at: z.iso.datetime().describe('When the day was closed, ISO 8601 in UTC with milliseconds; the signature is over this text.'),
+      closed_at: z.iso
+        .datetime()
+        .describe('When the day was closed, ISO 8601 in UTC with milliseconds; the signature is over this text.'),
       public_key: z
         .string()
         .nullable()

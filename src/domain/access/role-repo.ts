@@ -99,10 +99,7 @@ const IN_EFFECT = columns('AdminRole', ['id', 'name', 'level', 'permissions', 'r
 
 /** Roles in effect: assignment active and not expired, role active; highest level first. */
 export function listRolesInEffect(db: Db, userId: number, now: Date): Promise<RoleInEffect[]> {
-  return db.sql<RoleInEffect>(
-    `SELECT ${IN_EFFECT.of('r')} ${FROM_IN_EFFECT} ORDER BY r.level DESC, r.id`,
-    [userId, now],
-  );
+  return db.sql<RoleInEffect>(`SELECT ${IN_EFFECT.of('r')} ${FROM_IN_EFFECT} ORDER BY r.level DESC, r.id`, [userId, now]);
 }
 
 const FROM_IN_EFFECT = `FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id
@@ -116,7 +113,10 @@ export async function listRolesSince(db: Db, userId: number, now: Date, until: D
      ${FROM_IN_EFFECT} AND ur.assigned_at <= $3::timestamptz ORDER BY r.level DESC, r.id`,
     [userId, now, until],
   );
-  return rows.map((role) => ({ ...role, permissions: role.permissions.filter((permission) => !role.added.includes(permission)) }));
+  return rows.map((role) => ({
+    ...role,
+    permissions: role.permissions.filter((permission) => !role.added.includes(permission)),
+  }));
 }
 
 /** Users whose permissions depend on this role. */

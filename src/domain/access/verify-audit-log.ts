@@ -164,7 +164,9 @@ function checkLink(link: Link, before: Place | null, expiredBefore: Date | null,
 function isUnchanged(link: Link): boolean {
   const hasLostUser = link.userId === null && !link.hasUser;
   if (link.userId !== link.linkedUserId && !hasLostUser) return false;
-  return linkTime(link.createdAt).getTime() === link.entryAt.getTime() && contentHash(link, link.linkedUserId) === link.contentHash;
+  return (
+    linkTime(link.createdAt).getTime() === link.entryAt.getTime() && contentHash(link, link.linkedUserId) === link.contentHash
+  );
 }
 
 async function oldestPosition(app: App): Promise<number | null> {
