@@ -26,9 +26,11 @@ const KeptDay = z
     hash: z.string().regex(/^[0-9a-f]{64}$/),
     public_key: z.string().nullish(),
     signature: z.string().nullish(),
+    // Absent from what former releases have sent.
+    closed_at: z.coerce.date().nullish(),
   })
-  .transform(({ day, public_key: publicKey = null, signature = null, ...rest }) => ({
-    ...{ ...rest, day: day.slice(0, 10), publicKey, signature },
+  .transform(({ day, public_key: publicKey = null, signature = null, closed_at: closedAt = null, ...rest }) => ({
+    ...{ ...rest, day: day.slice(0, 10), publicKey, signature, closedAt },
   }));
 
 export const auditVerifyCommand: Command = {

@@ -156,6 +156,24 @@ describe('the erasure of the own account', () => {
     expect(row.dueAt.getTime() - t.clock.now().getTime()).toBe(60 * MINUTE_MS);
   });
 
+  it('is put off while the person has a role that was assigned since, and left to an administrator', async () => {
+    const asked = await person.post(PATH, CONFIRMED);
+    const boss = await adminClient(t.app, server, ['*:*'], 900);
+    const role = await boss.post('/cabinet/admin/rbac/roles', {
+      name: `role ${unique()}`,
+      level: 20,
+      permissions: ['tickets:read'],
+    });
+    const assigned = await boss.post('/cabinet/admin/rbac/assignments', { user_id: person.user.id, role_id: role.body.id });
+    expect([assigned.status, assigned.text]).toEqual([200, expect.any(String)]);
+    t.clock.advance(7 * DAY_MS);
+    await advanceErasure(t.app, asked.body.id);
+    expect([await stateOf(asked.body.id), (await accountOf(person.user.id)).status]).toEqual(['requested', 'active']);
+    const admin = await adminClient(t.app, server, ['personal_data:*'], 900);
+    await admin.post(`${ADMIN}/users/${person.user.id}/erase`, { confirmation: 'ERASE' });
+    expect(await accountOf(person.user.id)).toEqual(erased(person.user.id));
+  });
+
   it('needs the word, a recent proof, and an account without a role', async () => {
     for (const body of [{}, { confirmation: 'erase' }, { confirmation: true }])
       expect((await person.post(PATH, body)).status).toBe(422);

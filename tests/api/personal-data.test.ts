@@ -98,6 +98,8 @@ describe('an archive of the own data', () => {
       `${id}.${later}.${signature}`,
       `${id}.${end}.${'A'.repeat(43)}`,
       '2147483648.1.x',
+      `2147483648.${end}.${signature}`,
+      `9999999999.${end}.${signature}`,
       'x',
     ];
     for (const link of changed) expect((await clientOf(server).get(`${BASE}/archive/${link}`)).status, link).toBe(404);
@@ -107,6 +109,25 @@ describe('an archive of the own data', () => {
       status: 404,
       body: { detail: 'Archive not found, or its link has expired' },
     });
+  });
+
+  it('is gone with the account, also by a link of before', async () => {
+    const id = await aReadyArchive();
+    const path = await pathOfArchive(id);
+    const boss = await adminClient(t.app, server, ['personal_data:*'], 900);
+    const erased = await boss.post(`/cabinet/admin/personal-data/users/${person.user.id}/erase`, { confirmation: 'ERASE' });
+    expect([erased.status, erased.text]).toEqual([200, expect.any(String)]);
+    for (const method of ['GET', 'HEAD'] as const)
+      expect((await server.inject({ method, url: path })).statusCode, method).toBe(404);
+  });
+
+  it('is sent whole whatever range is asked for, and its length alone to HEAD', async () => {
+    const path = await pathOfArchive(await aReadyArchive());
+    const whole = await server.inject({ method: 'GET', url: path });
+    const part = await server.inject({ method: 'GET', url: path, headers: { range: 'bytes=0-9' } });
+    expect([part.statusCode, part.rawPayload.length]).toEqual([200, whole.rawPayload.length]);
+    const head = await server.inject({ method: 'HEAD', url: path });
+    expect([head.statusCode, head.rawPayload.length]).toEqual([200, 0]);
   });
 
   it('is refused to a session that cannot prove who it is, and to everybody else', async () => {

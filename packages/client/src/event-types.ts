@@ -330,9 +330,11 @@ export interface FeedEvents {
     position: number;
     /** Hash of that entry, SHA-256 in hexadecimal; it depends on every entry before it. */
     hash: string;
+    /** When the day was closed, ISO 8601 in UTC with milliseconds; the signature is over this text. */
+    closed_at: string;
     /** Ed25519 key of the signature, hexadecimal; null when the installation has neither of the keys that sign. */
     public_key: string | null;
-    /** Signature of the lines `audit-day`, day, position and hash, hexadecimal; null without a key. */
+    /** Signature of the lines `audit-day-2`, day, position, hash and closed_at, hexadecimal; null without a key. */
     signature: string | null;
   };
   /** A change of money waits for a second administrator. */

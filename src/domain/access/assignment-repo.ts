@@ -42,15 +42,26 @@ export async function lockUserAgainstDeletion(db: Db, userId: number): Promise<b
 /** Assigns the role, or updates the assignment and activates it. @returns id of the assignment */
 export async function upsertAssignment(
   db: Db,
-  assignment: { userId: number; roleId: number; assignedBy: number; expiresAt: Date | null; now: Date },
+  assignment: {
+    userId: number;
+    roleId: number;
+    assignedBy: number;
+    grantedThrough: readonly number[];
+    expiresAt: Date | null;
+    now: Date;
+  },
 ): Promise<number> {
   const [row] = await db.sql<{ id: number }>(
-    `INSERT INTO user_roles (user_id, role_id, assigned_by, assigned_at, expires_at, is_active)
-     VALUES ($1::int, $2::int, $3::int, $4::timestamptz, $5::timestamptz, true)
-     ON CONFLICT (user_id, role_id) DO UPDATE SET assigned_by = EXCLUDED.assigned_by, assigned_at = EXCLUDED.assigned_at,
-       expires_at = EXCLUDED.expires_at, is_active = true
+    `INSERT INTO user_roles (user_id, role_id, assigned_by, granted_through, assigned_at, expires_at, is_active)
+     VALUES ($1::int, $2::int, $3::int, (SELECT coalesce(jsonb_agg(DISTINCT i), '[]') FROM unnest($3::int || $4::int[]) i), $5::timestamptz,
+       $6::timestamptz, true)
+     ON CONFLICT (user_id, role_id) DO UPDATE SET assigned_by = EXCLUDED.assigned_by, granted_through = EXCLUDED.granted_through,
+       assigned_at = EXCLUDED.assigned_at, expires_at = EXCLUDED.expires_at, is_active = true
      RETURNING id`,
-    [assignment.userId, assignment.roleId, assignment.assignedBy, assignment.now, assignment.expiresAt],
+    [
+      ...[assignment.userId, assignment.roleId, assignment.assignedBy, assignment.grantedThrough],
+      ...[assignment.now, assignment.expiresAt],
+    ],
   );
   return row!.id;
 }

@@ -38,9 +38,23 @@ export const CONTENT_COLUMNS = `${CONTENT.of('l')}, l.details::text AS details`;
 export function contentHash(entry: AuditContent, userId: number | null): string {
   const content = [
     ...[entry.id, userId, entry.actorName, entry.action, entry.resourceType, entry.resourceId, entry.details],
-    ...[entry.ipAddress, entry.userAgent, entry.status, entry.requestMethod, entry.requestPath, entry.createdAt.toISOString()],
+    ...[entry.ipAddress, entry.userAgent, entry.status, entry.requestMethod, entry.requestPath],
+    linkTime(entry.createdAt).toISOString(),
   ];
   return sha256(JSON.stringify(content));
+}
+
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * The time of an entry as its link has it. A constraint refuses what has no text of four digits for the year; if somebody has lifted it, an
+ * entry of `infinity` must not stop the entries after it from being linked.
+ */
+export function linkTime(createdAt: Date): Date {
+  // The driver returns `infinity` as a number.
+  const ms = Number(createdAt);
+  if (Number.isNaN(ms)) return new Date(LAST_TIME);
+  return new Date(Math.min(Math.max(ms, 0), LAST_TIME));
 }
 
 /**
@@ -121,9 +135,10 @@ function linkBatch(app: App, after: number): Promise<{ count: number; through: n
     let { position, hash } = last ?? { position: 0, hash: '' };
     const links = entries.map((entry) => {
       const content = contentHash(entry, entry.userId);
-      hash = linkHash(hash, entry.createdAt, content);
+      const entryAt = linkTime(entry.createdAt);
+      hash = linkHash(hash, entryAt, content);
       position += 1;
-      return { position, entry_id: entry.id, user_id: entry.userId, entry_at: entry.createdAt, content, hash };
+      return { position, entry_id: entry.id, user_id: entry.userId, entry_at: entryAt, content, hash };
     });
     await t.db.sql(
       `INSERT INTO audit_links (position, entry_id, user_id, entry_at, content_hash, hash, linked_at)
@@ -147,6 +162,8 @@ export interface AuditDay {
   /** Ed25519, hexadecimal; null = the installation had no key. */
   publicKey: string | null;
   signature: string | null;
+  /** When it was closed; null = kept elsewhere without it, as events of former releases are. */
+  closedAt: Date | null;
 }
 
 /** What precedes the bytes of an Ed25519 key in DER (RFC 8410). */
@@ -154,10 +171,10 @@ const PRIVATE_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** Signs by `AUDIT_SIGNING_KEY`, else by a key derived from `CABINET_JWT_SECRET`; without both there is no signature. */
-function signDay(env: Env, day: Pick<AuditDay, 'day' | 'position' | 'hash'>): AuditDay {
+function signDay(env: Env, day: SignedFacts & { closedAt: Date }): AuditDay {
   const key = privateKeyOf(env);
   if (!key) return { ...day, publicKey: null, signature: null };
-  return { ...day, publicKey: publicHex(key), signature: sign(null, signedText(day), key).toString('hex') };
+  return { ...day, publicKey: publicHex(key), signature: sign(null, signedText(day, day.closedAt), key).toString('hex') };
 }
 
 /** The public key of this installation, hexadecimal; null = it has none. */
@@ -166,17 +183,25 @@ export function auditPublicKey(env: Env): string | null {
   return key && publicHex(key);
 }
 
-/** Whether the signature of a day is that of its own public key. */
+/** Whether the signature of a day is that of its own public key. Days that a former release has signed are so without the time of closing. */
 export function isSignatureValid(day: AuditDay): boolean {
   if (day.publicKey === null || day.signature === null) return false;
   if (!/^[0-9a-f]{64}$/.test(day.publicKey)) return false;
   const der = Buffer.concat([PUBLIC_HEAD, Buffer.from(day.publicKey, 'hex')]);
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-  return verify(null, signedText(day), key, Buffer.from(day.signature, 'hex'));
+  const signature = Buffer.from(day.signature, 'hex');
+  return [...(day.closedAt ? [day.closedAt] : []), null].some((closedAt) =>
+    verify(null, signedText(day, closedAt), key, signature),
+  );
 }
 
-const signedText = ({ day, position, hash }: Pick<AuditDay, 'day' | 'position' | 'hash'>): Buffer =>
-  Buffer.from(`audit-day\n${day}\n${position}\n${hash}`);
+type SignedFacts = Pick<AuditDay, 'day' | 'position' | 'hash'>;
+
+/** @param closedAt null = the form of former releases. The first lines differ, so that no signature is one of the other form. */
+function signedText({ day, position, hash }: SignedFacts, closedAt: Date | null): Buffer {
+  const facts = `${day}\n${position}\n${hash}`;
+  return Buffer.from(closedAt ? `audit-day-2\n${facts}\n${closedAt.toISOString()}` : `audit-day\n${facts}`);
+}
 
 function privateKeyOf({ auditSigningKey, cabinetJwtSecret }: Env): KeyObject | null {
   const secret = auditSigningKey ?? cabinetJwtSecret;
@@ -209,10 +234,10 @@ function closeDay(app: App): Promise<boolean> {
        ORDER BY position DESC LIMIT 1`,
       [first!.position, addDays(day, 1)],
     );
-    const closed = signDay(t.env, { day: day.toISOString().slice(0, 10), ...last! });
-    await storeDay(t.db, closed, now);
+    const closed = signDay(t.env, { day: day.toISOString().slice(0, 10), ...last!, closedAt: now });
+    await storeDay(t.db, closed);
     const { day: date, position, hash, publicKey, signature } = closed;
-    const payload = { day: date, position, hash, public_key: publicKey, signature };
+    const payload = { day: date, position, hash, closed_at: now.toISOString(), public_key: publicKey, signature };
     await t.events.emit(AUDIT_DAY_CLOSED, payload, { audience: 'feed' });
     return true;
   });
@@ -224,13 +249,13 @@ async function readFirstLinkTime(db: Db, from: number): Promise<Date> {
 }
 
 /** A clock that was set back can give a day twice: its later end is stored. */
-async function storeDay(db: Db, { day, position, hash, publicKey, signature }: AuditDay, now: Date): Promise<void> {
+async function storeDay(db: Db, { day, position, hash, publicKey, signature, closedAt }: AuditDay): Promise<void> {
   await db.sql(
     `INSERT INTO audit_days (day, position, hash, public_key, signature, closed_at)
      VALUES ($1::date, $2::bigint, $3, $4, $5, $6::timestamptz)
      ON CONFLICT (day) DO UPDATE SET position = EXCLUDED.position, hash = EXCLUDED.hash, public_key = EXCLUDED.public_key,
        signature = EXCLUDED.signature, closed_at = EXCLUDED.closed_at RETURNING 1 AS done`,
-    [day, position, hash, publicKey, signature, now],
+    [day, position, hash, publicKey, signature, closedAt],
   );
 }
 

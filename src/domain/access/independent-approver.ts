@@ -3,7 +3,8 @@ import type { App } from '../../core/app.ts';
 import { refusal } from '../../core/errors.ts';
 import { listUnconditionalPolicies } from './effective-access.ts';
 import { accessOf, denialReason } from './permissions.ts';
-import { hasRoleFrom, listRolesInEffect } from './role-repo.ts';
+import { listAccountsOf, listRightsSources } from './rights-sources.ts';
+import { listRolesSince } from './role-repo.ts';
 
 export const approverDependent = refusal(
   'approver_dependent',
@@ -30,8 +31,12 @@ export async function requireIndependentApprover(
 ): Promise<void> {
   if (actor.isConfigAdmin) return;
   const { requesterId, requestedAt, permission } = request;
-  if (requesterId !== null && (await hasRoleFrom(t.db, actor.userId, requesterId))) throw approverDependent();
+  if (requesterId !== null) {
+    const requesters = await listAccountsOf(t.db, requesterId);
+    const sources = await listRightsSources(t.db, actor.userId);
+    if (sources.some((id) => requesters.includes(id))) throw approverDependent();
+  }
   const now = t.clock.now();
-  const access = accessOf(await listRolesInEffect(t.db, actor.userId, now, requestedAt));
+  const access = accessOf(await listRolesSince(t.db, actor.userId, now, requestedAt));
   if (denialReason(permission, access, await listUnconditionalPolicies(t), null, now) !== null) throw approverRightsTooNew();
 }

@@ -16,6 +16,7 @@ import {
 } from './assignment-repo.ts';
 import { forgetAccess, keepActorRights, readGrantor, requireGrantable } from './effective-access.ts';
 import { SUPERADMIN_LEVEL } from './permissions.ts';
+import { sourcesOfGrantor } from './rights-sources.ts';
 import { findRole, lockRoleForShare } from './role-repo.ts';
 import { roleNotFound } from './roles.ts';
 
@@ -67,7 +68,8 @@ export async function assignRole(
       requireGrantable(grantor, role.permissions);
       if (!isUser) throw targetUserNotFound();
       const before = await findAssignmentOf(t.db, request.userId, role.id);
-      const id = await upsertAssignment(t.db, { ...request, assignedBy: actor.userId, now: t.clock.now() });
+      const grantedThrough = await sourcesOfGrantor(t.db, actor);
+      const id = await upsertAssignment(t.db, { ...request, assignedBy: actor.userId, grantedThrough, now: t.clock.now() });
       const after = await findAssignment(t.db, id);
       await forgetAccess(t, [request.userId]);
       t.audit?.record({ resourceId: id, before: termsOf(before), after: termsOf(after) });

@@ -97,34 +97,26 @@ export function countActiveAssignments(db: Db, roleId: number): Promise<number> 
 export type RoleInEffect = RowOf<typeof IN_EFFECT>;
 const IN_EFFECT = columns('AdminRole', ['id', 'name', 'level', 'permissions', 'requiresSecondFactor']);
 
-/**
- * Roles in effect: assignment active and not expired, role active; highest level first.
- * @param assignedUntil only those that were assigned at or before this time; null = all
- */
-export function listRolesInEffect(db: Db, userId: number, now: Date, assignedUntil: Date | null = null): Promise<RoleInEffect[]> {
-  return db.sql<RoleInEffect>(
-    `SELECT ${IN_EFFECT.of('r')} FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id
-     WHERE ur.user_id = $1::int AND ur.is_active AND r.is_active AND (ur.expires_at IS NULL OR ur.expires_at > $2::timestamptz)
-       AND ($3::timestamptz IS NULL OR ur.assigned_at <= $3)
-     ORDER BY r.level DESC, r.id`,
-    [userId, now, assignedUntil],
-  );
+/** Roles in effect: assignment active and not expired, role active; highest level first. */
+export function listRolesInEffect(db: Db, userId: number, now: Date): Promise<RoleInEffect[]> {
+  return db.sql<RoleInEffect>(`SELECT ${IN_EFFECT.of('r')} ${FROM_IN_EFFECT} ORDER BY r.level DESC, r.id`, [userId, now]);
 }
 
-/**
- * Whether a role of the user was assigned by `grantorId`, or by somebody whose role was, and so on.
- * Recursive: each administrator is looked at once.
- */
-export async function hasRoleFrom(db: Db, userId: number, grantorId: number): Promise<boolean> {
-  const [row] = await db.sql<{ isDependent: boolean }>(
-    `WITH RECURSIVE grantors(id) AS (
-       SELECT assigned_by FROM user_roles WHERE user_id = $1::int AND is_active AND assigned_by IS NOT NULL
-       UNION
-       SELECT ur.assigned_by FROM grantors g JOIN user_roles ur ON ur.user_id = g.id WHERE ur.is_active AND ur.assigned_by IS NOT NULL)
-     SELECT EXISTS (SELECT 1 FROM grantors WHERE id = $2::int) AS is_dependent`,
-    [userId, grantorId],
+const FROM_IN_EFFECT = `FROM user_roles ur JOIN admin_roles r ON r.id = ur.role_id
+  WHERE ur.user_id = $1::int AND ur.is_active AND r.is_active AND (ur.expires_at IS NULL OR ur.expires_at > $2::timestamptz)`;
+
+/** Of the roles in effect those that were assigned at or before `until`, without the permissions that somebody added to them later. */
+export async function listRolesSince(db: Db, userId: number, now: Date, until: Date): Promise<RoleInEffect[]> {
+  const rows = await db.sql<RoleInEffect & { added: string[] }>(
+    `SELECT ${IN_EFFECT.of('r')}, (SELECT coalesce(jsonb_agg(p), '[]') FROM jsonb_array_elements(r.widenings) w,
+         jsonb_array_elements_text(w -> 'added') p WHERE (w ->> 'at')::timestamptz > $3::timestamptz) AS added
+     ${FROM_IN_EFFECT} AND ur.assigned_at <= $3::timestamptz ORDER BY r.level DESC, r.id`,
+    [userId, now, until],
   );
-  return row!.isDependent;
+  return rows.map((role) => ({
+    ...role,
+    permissions: role.permissions.filter((permission) => !role.added.includes(permission)),
+  }));
 }
 
 /** Users whose permissions depend on this role. */

@@ -13,6 +13,7 @@ import {
   requireGrantable,
 } from './effective-access.ts';
 import { PERMISSION_CATALOGUE, SUPERADMIN_LEVEL, SYSTEM_ROLES } from './permissions.ts';
+import { recordWidening, sourcesOfGrantor } from './rights-sources.ts';
 import {
   type AdminRole,
   countActiveAssignments,
@@ -127,12 +128,15 @@ async function changeRole(t: App, actor: AdminActor, roleId: number, change: Rol
   if (next.level >= grantor.level) throw roleLevelTooHigh({ detail: 'Cannot set role level >= your own role level' });
   requireKnown(next.permissions.filter((permission) => !role.permissions.includes(permission)));
   const isActivated = next.isActive && !role.isActive;
-  requireGrantable(
-    grantor,
-    next.permissions.filter((permission) => isActivated || !role.permissions.includes(permission)),
-  );
+  const added = next.permissions.filter((permission) => isActivated || !role.permissions.includes(permission));
+  requireGrantable(grantor, added);
   if (next.name !== role.name && (await isRoleNameTaken(t.db, next.name, role.id))) throw roleNameTaken();
-  await writeRole(t.db, next, t.clock.now());
+  const now = t.clock.now();
+  await writeRole(t.db, next, now);
+  if (added.length > 0) {
+    const through = await sourcesOfGrantor(t.db, actor);
+    await recordWidening(t.db, role.id, { by: actor.userId, at: now, added, through });
+  }
   await forgetRole(t, role.id);
   t.audit?.record({ resourceId: role.id, before: role, after: next });
   return { ...next, userCount: await countActiveAssignments(t.db, role.id) };

@@ -9,6 +9,7 @@ import {
   endOfRange,
   isSignatureValid,
   linkHash,
+  linkTime,
   readSettledId,
   WITHOUT_LINK,
 } from './audit-chain.ts';
@@ -163,7 +164,9 @@ function checkLink(link: Link, before: Place | null, expiredBefore: Date | null,
 function isUnchanged(link: Link): boolean {
   const hasLostUser = link.userId === null && !link.hasUser;
   if (link.userId !== link.linkedUserId && !hasLostUser) return false;
-  return link.createdAt.getTime() === link.entryAt.getTime() && contentHash(link, link.linkedUserId) === link.contentHash;
+  return (
+    linkTime(link.createdAt).getTime() === link.entryAt.getTime() && contentHash(link, link.linkedUserId) === link.contentHash
+  );
 }
 
 async function oldestPosition(app: App): Promise<number | null> {
@@ -202,7 +205,7 @@ async function findAddedEntries(app: App, settledId: number, found: Findings): P
 
 function listDays(app: App): Promise<AuditDay[]> {
   return app.db.sql<AuditDay>(
-    "SELECT to_char(day, 'YYYY-MM-DD') AS day, position, hash, public_key, signature FROM audit_days ORDER BY audit_days.day",
+    "SELECT to_char(day, 'YYYY-MM-DD') AS day, position, hash, public_key, signature, closed_at FROM audit_days ORDER BY audit_days.day",
   );
 }
 

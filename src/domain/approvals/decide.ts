@@ -5,6 +5,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError, refusal } from '../../core/errors.ts';
 import { recordCommand } from '../access/audit-log.ts';
 import { requireIndependentApprover } from '../access/independent-approver.ts';
+import { listAccountsOf } from '../access/rights-sources.ts';
 import { guardTarget } from '../identity/find-user.ts';
 import { requestRefund } from '../payments/refunds.ts';
 import { postUserBalance } from '../users/account/change-balance.ts';
@@ -58,8 +59,9 @@ export async function approve(app: App, actor: AdminActor, id: number): Promise<
   return inTransaction(app, async (t) => {
     const found = await lockWaiting(t, id);
     if (found.expiresAt! <= t.clock.now()) throw approvalExpired();
-    if (found.requesterId === actor.userId) throw approvalOfRequester();
-    const { requesterId, createdAt: requestedAt } = found;
+    const { createdAt: requestedAt } = found;
+    const requesterId = requesterIdOf(found);
+    if (requesterId !== null && (await listAccountsOf(t.db, actor.userId)).includes(requesterId)) throw approvalOfRequester();
     await requireIndependentApprover(t, actor, { requesterId, requestedAt, permission: ACTION_PERMISSION[found.kind] });
     await end(t, found, { status: 'approved', decidedBy: actor.userId, reason: null });
     try {
@@ -72,6 +74,12 @@ export async function approve(app: App, actor: AdminActor, id: number): Promise<
     }
     return readApproval(t, id);
   });
+}
+
+/** Also of an account that was erased since: who depends on it still does. */
+function requesterIdOf({ requesterId, requestedBy }: ListedApproval): number | null {
+  const [, id] = /^admin:(\d+)$/.exec(requestedBy) ?? [];
+  return requesterId ?? (id === undefined ? null : Number(id));
 }
 
 async function carryOut(t: App, actor: AdminActor, approval: ListedApproval): Promise<void> {

@@ -80,14 +80,16 @@ export async function insertApproval(db: Db, row: NewApproval): Promise<number> 
 
 /**
  * What a requester has changed without an approval since `since`, kopeks in both directions. Other requests of his wait until this transaction
- * ends, so that two of them at once are summed.
+ * ends, so that two of them at once are summed. API tokens count as one requester, since a token can make others.
  */
 export async function sumWithoutApproval(db: Db, requestedBy: string, kind: ApprovalKind, since: Date): Promise<number> {
-  await db.sql(`SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext('approvals:' || $1))`, [requestedBy]);
+  const isToken = requestedBy.startsWith('token:');
+  await db.sql(`SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext('approvals:' || $1))`, [isToken ? 'token' : requestedBy]);
   const [row] = await db.sql<{ kopeks: number }>(
     `SELECT coalesce(sum(abs(amount_kopeks)), 0)::bigint AS kopeks FROM approvals
-     WHERE requested_by = $1 AND kind = $2 AND status = 'exempt' AND created_at > $3::timestamptz`,
-    [requestedBy, kind, since],
+     WHERE (requested_by = $1 OR ($4::boolean AND requested_by LIKE 'token:%')) AND kind = $2 AND status = 'exempt'
+       AND created_at > $3::timestamptz`,
+    [requestedBy, kind, since, isToken],
   );
   return row!.kopeks;
 }

@@ -55,7 +55,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   },
   {
     ...{ table: 'user_roles', of: MINE, exports: 'id role_id assigned_at expires_at is_active' },
-    ...{ withheld: { internal: 'user_id', ofOthers: 'assigned_by' }, erasure: OWNER },
+    ...{ withheld: { internal: 'user_id', ofOthers: 'assigned_by granted_through' }, erasure: OWNER },
   },
 
   // Money.

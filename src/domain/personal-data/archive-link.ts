@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { refusal } from '../../core/errors.ts';
+import { isRowId } from '../../core/row-id.ts';
 import { storedSecret } from '../../core/stored-secret.ts';
 import { publicBase } from '../messaging/send-message.ts';
 import { type DataRequest, findPart, findRequest } from './repo.ts';
@@ -27,7 +28,7 @@ export async function linkTo(app: App, request: DataRequest, baseUrl: string | n
 /** The archive of a link as it is read from the database, part by part. @throws AppError 404 for every link that is not valid now */
 export async function openArchiveLink(app: App, link: string): Promise<{ name: string; sizeBytes: number; content: Readable }> {
   const [, id, end, given] = LINK.exec(link) ?? [];
-  const request = id === undefined ? null : await findRequest(app.db, Number(id));
+  const request = isRowId(Number(id)) ? await findRequest(app.db, Number(id)) : null;
   if (!request || end === undefined || given === undefined) throw archiveNotFound();
   const expected = signature(await storedSecret(app, SECRET), request, end);
   const isValid = timingSafeEqual(Buffer.from(expected), Buffer.from(given));

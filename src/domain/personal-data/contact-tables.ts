@@ -72,15 +72,17 @@ export const CONTACT_TABLES: readonly PersonalTable[] = [
     ...{ by: 'kept', why: 'the number of the account, deleted 30 days after the broadcast' },
   }),
   unexported('outgoing_mails', 'lower(r.recipient) = ANY($emails::text[])', 'mails of a week, made of other rows', {
-    ...{ by: 'delete', when: 'afterwards' },
+    ...{ by: 'delete', when: 'afterwards', unless: 'r.created_at > $at' },
   }),
   unexported('domain_events', `(r.user_id = $user OR ${NAMED('payload')})`, 'copies of other rows for a week', {
-    ...{ by: 'delete', when: 'afterwards' },
+    ...{ by: 'delete', when: 'afterwards', unless: 'r.user_id <> $user AND r.created_at > $at' },
   }),
   unexported('webhook_deliveries', NAMED('payload'), 'copies of other rows for webhooks', {
-    ...{ by: 'delete', when: 'afterwards', unless: "r.status = 'pending'" },
+    ...{ by: 'delete', when: 'afterwards', unless: "r.status = 'pending' OR r.created_at > $at" },
   }),
-  unexported('monitoring_logs', NAMED('data'), 'what jobs did', { by: 'delete', when: 'afterwards' }),
+  unexported('monitoring_logs', NAMED('data'), 'what jobs did', {
+    ...{ by: 'delete', when: 'afterwards', unless: 'r.created_at > $at' },
+  }),
   {
     table: 'user_channel_subscriptions',
     ...{ of: 'r.messenger_id = $messenger', key: 'channel_id', exports: 'channel_id is_member checked_at' },

@@ -3,6 +3,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, HOUR_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
+import { isStaff } from '../identity/authenticate.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { guardTarget } from '../identity/find-user.ts';
 import { removePanelUser } from '../provisioning/panel-user.ts';
@@ -75,7 +76,12 @@ export async function advanceErasure(app: App, requestId: number, signal?: Abort
   await completeErasure(app, requestId, signal);
 }
 
-async function eraseDue(app: App, { id, userId }: DataRequest): Promise<void> {
+async function eraseDue(app: App, { id, userId, requestedBy }: DataRequest): Promise<void> {
+  // Whoever got a role since then is erased by an administrator, as somebody who asks with a role is: also what he did with it is traced by him.
+  if (requestedBy === `user:${userId}` && (await isStaff(app, userId))) {
+    await putOff(app, id, userId, 'the account has a role');
+    return;
+  }
   try {
     await inTransaction(app, async (t) => {
       const person = await findPerson(t.db, userId, true);
@@ -94,9 +100,13 @@ async function eraseDue(app: App, { id, userId }: DataRequest): Promise<void> {
     });
   } catch (error) {
     if (!isAppError(error) || error.code !== obligationsOpen.code) throw error;
-    await changeRequest(app.db, id, 'requested', { dueAt: addMs(app.clock.now(), PUT_OFF_MS) });
-    app.log.info({ userId, requestId: id }, 'an erasure is put off: money or obligations are open');
+    await putOff(app, id, userId, 'money or obligations are open');
   }
+}
+
+async function putOff(app: App, requestId: number, userId: number, reason: string): Promise<void> {
+  await changeRequest(app.db, requestId, 'requested', { dueAt: addMs(app.clock.now(), PUT_OFF_MS) });
+  app.log.info({ userId, requestId, reason }, 'an erasure is put off');
 }
 
 /** In the transaction that has locked the user: everything of the database that is found by the account, and what is known for the rest. */
@@ -106,7 +116,7 @@ async function eraseLocked(t: App, request: DataRequest): Promise<void> {
   const persons: Person[] = [];
   const storageKeys: string[] = [];
   for (const id of [userId, ...(await listMergedAccounts(t.db, userId))]) {
-    const person = (await findPerson(t.db, id))!;
+    const person: Person = { ...(await findPerson(t.db, id))!, erasedAt: t.clock.now().toISOString() };
     await endExports(t.db, id, t.clock.now());
     const { of, condition, values } = filesOf(person);
     storageKeys.push(...(await listStorageKeys(t.db, `${of} AND NOT ${condition}`, values)));

@@ -14,6 +14,8 @@ export interface Person {
   panelUuid: string | null;
   /** Whom others were shown; null when the account has no name. */
   name: string | null;
+  /** ISO 8601; absent before the erasure, and from what a former release has left to do. */
+  erasedAt?: string;
 }
 
 const TOKENS: Record<string, { type: string; of: (person: Person) => unknown }> = {
@@ -22,12 +24,13 @@ const TOKENS: Record<string, { type: string; of: (person: Person) => unknown }> 
   emails: { type: 'text[]', of: ({ emails }) => emails },
   panel: { type: 'uuid', of: ({ panelUuid }) => panelUuid },
   name: { type: 'text', of: ({ name }) => name },
+  at: { type: 'timestamptz', of: ({ erasedAt }) => erasedAt ?? null },
 };
 
 /** SQL of the list with parameters. @param values those that stand in the statement already; those of the person are added */
 export function bind(sql: string, person: Person, values: unknown[]): string {
   const numbers = new Map<string, number>();
-  return sql.replace(/\$(user|messenger|emails|panel|name)\b/g, (_, token: string) => {
+  return sql.replace(/\$(user|messenger|emails|panel|name|at)\b/g, (_, token: string) => {
     const { type, of } = TOKENS[token]!;
     if (!numbers.has(token)) numbers.set(token, values.push(of(person)));
     return `$${numbers.get(token)}::${type}`;

@@ -3,7 +3,8 @@
  * compares the list with the database: a new table or column must be entered here or in `impersonal-tables.ts`.
  *
  * Conditions and values are SQL on a row `r`. Names with a dollar sign are what is known of the person: `$user` the id, `$messenger` the id in the
- * messenger, `$emails` the addresses in lower case, `$panel` the panel user, `$name` the name that others were shown.
+ * messenger, `$emails` the addresses in lower case, `$panel` the panel user, `$name` the name that others were shown,
+ * `$at` the time of the erasure: later rows of the same address are of a new account.
  */
 export interface PersonalTable {
   table: string;

@@ -197,10 +197,15 @@ export async function expireArchives(db: Db, now: Date): Promise<void> {
   );
 }
 
-/** Erasures whose accounts a restore has brought back are due once more. The fingerprint says that it is the same account. */
+/**
+ * Erasures whose accounts a restore has brought back are due once more. The fingerprint says that it is the same account. What the backup has
+ * of balance and subscription was given up, or spent since: it does not put the erasure off.
+ */
 export async function reopenErasures(db: Db, now: Date): Promise<number> {
   const rows = await db.sql(
-    `UPDATE data_requests d SET state = 'requested', due_at = $1::timestamptz, finished_at = NULL FROM users u
+    `UPDATE data_requests d SET state = 'requested', due_at = $1::timestamptz, finished_at = NULL, ends_subscription = true,
+       forfeits_kopeks = greatest(d.forfeits_kopeks, u.balance_kopeks, 0), requested_by = 'system:restore'
+     FROM users u
      WHERE d.kind = 'erasure' AND d.state = 'done' AND u.id = d.user_id AND ${EXISTS} AND d.fingerprint = ${FINGERPRINT}
        AND NOT EXISTS (SELECT 1 FROM data_requests o WHERE o.user_id = d.user_id AND o.kind = 'erasure' AND o.state IN ('requested', 'running'))
      RETURNING d.id`,

@@ -1,8 +1,10 @@
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import {
   type AuditContent,
+  type AuditDay,
   CONTENT_COLUMNS,
   contentHash,
   isSignatureValid,
@@ -40,8 +42,8 @@ async function closeToday(): Promise<void> {
   await linkAuditLog(app);
 }
 const storedDays = () =>
-  app.db.sql<{ day: string; position: number; hash: string; publicKey: string; signature: string }>(
-    "SELECT to_char(day, 'YYYY-MM-DD') AS day, position, hash, public_key, signature FROM audit_days ORDER BY audit_days.day",
+  app.db.sql<AuditDay & { closedAt: Date }>(
+    "SELECT to_char(day, 'YYYY-MM-DD') AS day, position, hash, public_key, signature, closed_at FROM audit_days ORDER BY audit_days.day",
   );
 
 describe('the chain of an untouched log', () => {
@@ -71,6 +73,22 @@ describe('the chain of an untouched log', () => {
     await tamper(app, "UPDATE admin_audit_log SET action = 'x' WHERE id = $1::bigint RETURNING id", [ids[0]]);
     expect(await verifyAuditLog(app, { from: 2 })).toMatchObject({ findings: [], links: 2, firstPosition: 2 });
   });
+
+  it.each(['infinity', '-infinity', '294276-01-01Z', '10000-01-01Z', '1969-12-31Z'])(
+    'refuses the time %s, and goes on where somebody has lifted the constraint',
+    async (time) => {
+      const insert =
+        "INSERT INTO admin_audit_log (action, status, created_at) VALUES ('x', 'success', $1::timestamptz) RETURNING id";
+      // Raw SQL: no use case writes such a time.
+      await expect(app.db.sql(insert, [time])).rejects.toMatchObject({ code: '23514' });
+      await app.db.sql('ALTER TABLE admin_audit_log DROP CONSTRAINT admin_audit_log_created_at_check');
+      // Raw SQL: no use case writes such a time.
+      await app.db.sql(insert, [time]);
+      await anAuditEntry(app);
+      expect(await linkAuditLog(app)).toBe(2);
+      expect(await verifyAuditLog(app)).toMatchObject({ findings: [], links: 5, waiting: 0 });
+    },
+  );
 
   it('cannot be changed by any code', async () => {
     for (const change of ['UPDATE audit_links SET user_id = 1', 'DELETE FROM audit_links'])
@@ -175,11 +193,35 @@ describe('closed days', () => {
     expect(closed).toMatchObject({ day, position: 3 });
     expect(isSignatureValid(closed!)).toBe(true);
     expect(isSignatureValid(Object.assign({}, closed, { position: 4 }))).toBe(false);
-    const { hash, publicKey, signature } = closed!;
-    const expected = { day, position: 3, hash, public_key: publicKey, signature };
+    const { hash, publicKey, signature, closedAt } = closed!;
+    const expected = { day, position: 3, hash, closed_at: closedAt.toISOString(), public_key: publicKey, signature };
     expect(await recordedEvents(app, 'audit.day_closed')).toEqual([expected]);
     const { findings, signed, days } = await verifyAuditLog(app, { keptDays: [closed!] });
     expect([findings, signed, days]).toEqual([[], { byPresentKey: 1, byOtherKey: 0, unsigned: 0 }, 1]);
+  });
+
+  it('are signed with the time at which they were closed', async () => {
+    await closeToday();
+    const [kept] = await storedDays();
+    await tamper(app, "UPDATE audit_days SET closed_at = closed_at - interval '1 hour' RETURNING position");
+    expect(problemsOf(await verifyAuditLog(app))).toEqual([['wrong_signature', 3]]);
+    expect(isSignatureValid(kept!)).toBe(true);
+    expect(isSignatureValid(Object.assign({}, kept, { closedAt: null }))).toBe(false);
+  });
+
+  it('that a former release has signed without that time still verify', async () => {
+    const seed = Buffer.alloc(32, 7);
+    const key = createPrivateKey({
+      key: Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]),
+      format: 'der',
+      type: 'pkcs8',
+    });
+    const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex');
+    const day = { day: '2026-11-01', position: 9, hash: 'ab'.repeat(32) };
+    const signature = sign(null, Buffer.from(`audit-day\n2026-11-01\n9\n${day.hash}`), key).toString('hex');
+    for (const closedAt of [null, t.clock.now()])
+      expect(isSignatureValid(Object.assign({ publicKey, signature, closedAt }, day))).toBe(true);
+    expect(isSignatureValid(Object.assign({ publicKey, signature, closedAt: null }, day, { position: 8 }))).toBe(false);
   });
 
   it('are closed once when the clock of an instance was a day ahead', async () => {

@@ -22,7 +22,7 @@ import { aUser, unique } from '../../support/builders.ts';
 import { dyingAt } from '../../support/dying-app.ts';
 import { aPair, merge } from '../../support/merge-samples.ts';
 import { withPort } from '../../support/provisioning-setup.ts';
-import { rowOf } from '../../support/sale-samples.ts';
+import { aStoredSubscription, rowOf, topUp } from '../../support/sale-samples.ts';
 import { storeRow, storeRows } from '../../support/stored-rows.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -151,6 +151,40 @@ describe('an erasure', () => {
     expect(await requestOf(id)).toMatchObject({ state: 'done' });
     expect(await nameOf(userId)).toBeNull();
   });
+});
+
+describe('an erasure after a restore', () => {
+  test('is not put off by the balance and the subscription of the backup', async () => {
+    const { id: userId } = await aUser(app);
+    const { referralCode } = await rowOf<{ referralCode: string }>(app, 'SELECT referral_code FROM users WHERE id = $1::int', [
+      userId,
+    ]);
+    const { id } = await erase(userId);
+    await advanceErasure(app, id);
+    await app.db.sql("UPDATE users SET status = 'active', first_name = 'Back', referral_code = $2 WHERE id = $1::int", [
+      ...[userId, referralCode],
+    ]);
+    await topUp(app, userId, 50_000);
+    await aStoredSubscription(app, userId);
+    await sweepRequests(app);
+    await advanceErasure(app, id);
+    expect([(await requestOf(id)).state, await nameOf(userId)]).toEqual(['done', null]);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+});
+
+test('what belongs to a new account with the same address stays, while the rest of the erasure goes on', async () => {
+  const email = `again${unique()}@example.com`;
+  const { id: userId } = await aUser(app, { email });
+  const mail = { recipient: email, subject: 'Hello', template: 'x' };
+  const before = await storeRow(app, 'OutgoingMail', Object.assign({ createdAt: t.clock.now() }, mail));
+  const { id } = await erase(userId);
+  t.clock.advance(1_000);
+  await aUser(app, { email });
+  const after = await storeRow(app, 'OutgoingMail', Object.assign({ createdAt: t.clock.now() }, mail));
+  await advanceErasure(app, id);
+  const left = await app.db.sql('SELECT id FROM outgoing_mails WHERE id = ANY($1::int[])', [[before.id, after.id]]);
+  expect([left, (await requestOf(id)).state]).toEqual([[{ id: after.id }], 'done']);
 });
 
 describe('an archive', () => {
