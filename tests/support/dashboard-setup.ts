@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { eventually } from './eventually.ts';
 
 /** What the example dashboard shows, made by the published interface of a running service with its sandbox. */
 
@@ -44,10 +44,13 @@ export async function setUpDashboard(url: string, dataFolder: string): Promise<D
     return response.json();
   }
 
-  async function verificationToken(email: string): Promise<string | null> {
+  /** @throws Error while there is no letter */
+  async function verificationToken(email: string): Promise<string> {
     const state = (await (await fetch(`${url}/sandbox/api/state`)).json()) as { mail: { to: string; text: string }[] };
     const letter = state.mail.find(({ to }) => to === email);
-    return /verify-email\?token=([\w.~%-]+)/.exec(letter?.text ?? '')?.[1] ?? null;
+    const token = /verify-email\?token=([\w.~%-]+)/.exec(letter?.text ?? '')?.[1];
+    if (token === undefined) throw new Error(`no letter to ${email}`);
+    return token;
   }
 
   async function register(email: string, campaign: object = {}): Promise<Session> {
@@ -56,8 +59,7 @@ export async function setUpDashboard(url: string, dataFolder: string): Promise<D
       password: PASSWORD,
       first_name: email.split('@')[0],
     });
-    await expect.poll(() => verificationToken(email)).not.toBeNull();
-    const token = decodeURIComponent((await verificationToken(email))!);
+    const token = decodeURIComponent(await eventually(() => verificationToken(email)));
     return (await call('POST', '/cabinet/auth/email/verify', null, { token, ...campaign })) as Session;
   }
 
