@@ -87,6 +87,7 @@ describe.skipIf(executable === null)(
       run([join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'error'], project);
       browser = await startChromium(executable!);
       page = browser.context.pages()[0] ?? (await browser.context.newPage());
+      page.setDefaultTimeout(60_000);
       page.on('pageerror', (error) => problems.push(String(error)));
       page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
       page.on('requestfailed', (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
@@ -136,7 +137,7 @@ describe.skipIf(executable === null)(
       await expect.poll(() => page.getByTestId('feed').getByRole('listitem').count()).toBeGreaterThan(1);
       expect(await textOf('feed')).toMatch(/Пополнение #\d+\s*1\s500\s₽/);
       expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
-      await page.getByTestId('income-chart').locator('svg path').first().waitFor();
+      await page.getByTestId('income-chart').locator('.recharts-area-curve').waitFor();
       await shoot('2-overview');
       expect(problems).toEqual([]);
     });
@@ -175,7 +176,7 @@ describe.skipIf(executable === null)(
       await page.getByRole('row', { name: /vera/ }).waitFor();
       await shoot('5-network');
       await open('sales');
-      await page.getByTestId('sales-chart').locator('svg path').first().waitFor();
+      await expect.poll(() => page.getByTestId('sales-chart').locator('.recharts-bar-rectangle path').count()).toBeGreaterThan(0);
       await shoot('6-sales');
       await open('health');
       await expect.poll(() => textOf('panel-state')).toBe('есть');

@@ -7,15 +7,17 @@ interface Props {
   /** `date`: a day as `YYYY-MM-DD`. */
   data: readonly { date: string; value: number }[];
   format: (value: number) => string;
+  /** How many days the chart has. */
+  days?: number;
   kind?: 'area' | 'bar';
   testId?: string;
 }
 
 /** A value for each day. The picture is for eyes; the table below it has the same numbers for everyone. */
-export function DailyChart({ title, data, format, kind = 'area', testId }: Props) {
+export function DailyChart({ title, data, format, days = 30, kind = 'area', testId }: Props) {
   const texts = useTexts();
   const language = useLanguage();
-  const points = data.map(({ date, value }) => ({ day: shortDay(date, language), value }));
+  const points = lastDays(data, days).map(({ date, value }) => ({ day: shortDay(date, language), value }));
   const Chart = kind === 'area' ? AreaChart : BarChart;
   return (
     <figure data-testid={testId}>
@@ -47,4 +49,17 @@ export function DailyChart({ title, data, format, kind = 'area', testId }: Props
       </details>
     </figure>
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** The service answers the days on which there was something; the others are 0. */
+function lastDays(data: Props['data'], days: number): { date: string; value: number }[] {
+  const values = new Map(data.map(({ date, value }) => [date.slice(0, 10), value]));
+  // The days of the service may be ahead of those of UTC.
+  const end = Math.max(Date.now(), ...[...values.keys()].map((date) => Date.parse(date)));
+  return Array.from({ length: days }, (_, index) => {
+    const date = new Date(end - (days - 1 - index) * DAY_MS).toISOString().slice(0, 10);
+    return { date, value: values.get(date) ?? 0 };
+  });
 }

@@ -60,7 +60,7 @@ export function Table({ caption, columns, rows }: TableProps) {
   const isNumber = (index: number) => columns[index]?.startsWith('#') === true;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a table that is wider than the page is scrolled by keys
-    <section className="scroll" aria-label={caption} tabIndex={0}>
+    <div className="scroll" tabIndex={0}>
       <table>
         <caption className="unseen">{caption}</caption>
         <thead>
@@ -91,7 +91,7 @@ export function Table({ caption, columns, rows }: TableProps) {
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 

@@ -58,6 +58,7 @@ export function Sales() {
                 kind="bar"
                 data={value.daily.map((one) => ({ date: one.date, value: one.count }))}
                 format={number}
+                days={days}
                 testId="sales-chart"
               />
             </>
@@ -69,6 +70,7 @@ export function Sales() {
               title={texts.topupsByDay}
               data={value.daily.map(({ date, amount_kopeks }) => ({ date, value: amount_kopeks }))}
               format={rubles}
+              days={days}
             />
           )}
         </Panel>
