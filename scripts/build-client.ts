@@ -1,5 +1,5 @@
 /**
- * Builds `packages/client/dist`: one module without dependencies, and one declaration without a path into `src` or the name of a
+ * Builds `packages/client/dist`: modules without dependencies, and declarations without a path into `src` or the name of a
  * server package. `npm pack` in that folder then gives the tarball (scripts/pack-client.ts proves it).
  */
 import { spawnSync } from 'node:child_process';
@@ -14,6 +14,9 @@ const root = join(import.meta.dirname, '..');
 const packageFolder = join(root, 'packages', 'client');
 const sourceFolder = join(packageFolder, 'src');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+
+/** Modules that users import: `@subscription-service/client`, and `/admin` below it. */
+const ENTRIES = ['client', 'admin'] as const;
 
 /** Declarations of the router and of the client's modules. Types are not checked here; `npm run check:types` does that. */
 async function emitDeclarations(folder: string): Promise<void> {
@@ -31,7 +34,7 @@ async function emitDeclarations(folder: string): Promise<void> {
       ...{ rootDir: root, outDir: join(folder, 'out'), typeRoots: [join(root, 'node_modules', '@types')] },
     },
     include: [],
-    files: [join(root, 'src', 'routers', 'root.ts'), join(sourceFolder, 'client.ts')],
+    files: [join(root, 'src', 'routers', 'root.ts'), ...ENTRIES.map((entry) => join(sourceFolder, `${entry}.ts`))],
   };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
   const result = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
@@ -72,37 +75,54 @@ async function bundleDeclarations(out: string, facts: ClientFacts, cabinet: Grou
       .filter((name) => name !== '')
       .map((name) => (isType ? `type ${name}` : name)),
   );
-  const body = parts
-    .join('\n')
-    .replace(/^export (?=declare|interface|type|class)/gm, '')
-    .replace(/^declare const PROCEDURE_FACTS.*\n/m, '');
+  const body = parts.join('\n').replace(/^export (?=declare|interface|type|class)/gm, '');
   return `${body.replace(/\n{3,}/g, '\n\n').trim()}\n\nexport { createCabinetClient, ${names.join(', ')} };\n`;
 }
 
-/** The declaration must be complete: every name defined, nothing imported. */
-async function proveDeclaration(folder: string, file: string): Promise<void> {
-  const text = await readFile(file, 'utf8');
-  const foreign = /^\s*(?:import|export)\b[^;]*\bfrom\b|\bimport\(|\brequire\(|\/\/\/ <reference/m.exec(text);
-  if (foreign) throw new Error(`The declaration names another module: ${text.slice(foreign.index, foreign.index + 120)}`);
-  await cp(file, join(folder, 'client.d.ts'));
+/** The declaration of the administration: its procedures written out, everything else from the declaration of the client. */
+async function adminDeclaration(out: string, facts: ClientFacts, admin: GroupNode): Promise<string> {
+  const text = await readFile(join(out, 'packages', 'client', 'src', 'admin.d.ts'), 'utf8');
+  const describe = (path: string) => facts.summaries.get(path) || null;
+  const shared = 'CabinetClient, CabinetClientOptions, FeedMessages, LiveFeed, Mutation, Query';
+  const body = text.replace(/^(?:import|export) [^;]*?from ['"][^'"]+['"];\n/gm, '').trim();
+  const procedures = `/** What an administrator may call: group, then procedure. */\nexport interface AdminProcedures ${printGroup(admin, 'admin', describe)}`;
+  return `import type { ${shared} } from './client.js';\n\n${procedures}\n\n${body}\n`;
+}
+
+/** The declarations must be complete: every name defined, nothing imported but the client by the administration. */
+async function proveDeclarations(folder: string, files: readonly string[]): Promise<void> {
+  for (const file of files) await proveAlone(folder, file);
   const compilerOptions = {
     strict: true,
     noEmit: true,
     skipLibCheck: false,
     target: 'es2023',
+    module: 'esnext',
+    moduleResolution: 'bundler',
     lib: ['es2023', 'dom'],
     types: [],
   };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client.d.ts'] }));
+  const names = files.map((file) => basename(file));
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: names }));
   const result = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
-  if (result.status !== 0) throw new Error(`The bundled declaration is not complete:\n${result.stdout}`);
+  if (result.status !== 0) throw new Error(`The bundled declarations are not complete:\n${result.stdout}`);
 }
 
-async function bundleModule(facts: ClientFacts): Promise<void> {
+async function proveAlone(folder: string, file: string): Promise<void> {
+  const text = (await readFile(file, 'utf8')).replace(/^import type [^;]* from '\.\/client\.js';$/m, '');
+  const foreign = /^\s*(?:import|export)\b[^;]*\bfrom\b|\bimport\(|\brequire\(|\/\/\/ <reference/m.exec(text);
+  if (foreign) throw new Error(`The declaration names another module: ${text.slice(foreign.index, foreign.index + 120)}`);
+  await cp(file, join(folder, basename(file)));
+}
+
+/** The entry points and the module of what they share. */
+async function bundleModules(facts: ClientFacts): Promise<void> {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: [join(sourceFolder, 'client.ts')],
-    outfile: join(packageFolder, 'dist', 'client.js'),
+    entryPoints: ENTRIES.map((entry) => join(sourceFolder, `${entry}.ts`)),
+    outdir: join(packageFolder, 'dist'),
+    splitting: true,
+    chunkNames: 'shared',
     write: false,
     bundle: true,
     sourcemap: 'linked',
@@ -139,13 +159,15 @@ try {
   const callable = (path: string) => !facts.httpOnly.includes(path);
   const cabinet = filterProcedures(readArea(declaration, 'cabinet'), callable, 'cabinet');
   const open = filterProcedures(readArea(declaration, 'web'), (path) => callable(path) && facts.open.includes(path), 'web');
-  await bundleModule(facts);
-  const target = join(packageFolder, 'dist', 'client.d.ts');
-  await writeFile(target, await bundleDeclarations(join(folder, 'out'), facts, cabinet, open));
-  await proveDeclaration(folder, target);
+  await bundleModules(facts);
+  const admin = filterProcedures(readArea(declaration, 'admin'), callable, 'admin');
+  const [client, administration] = ENTRIES.map((entry) => join(packageFolder, 'dist', `${entry}.d.ts`)) as [string, string];
+  await writeFile(client, await bundleDeclarations(join(folder, 'out'), facts, cabinet, open));
+  await writeFile(administration, await adminDeclaration(join(folder, 'out'), facts, admin));
+  await proveDeclarations(folder, [client, administration]);
   await cp(join(root, 'node_modules', '@trpc', 'client', 'LICENSE'), join(packageFolder, 'dist', 'trpc-license.txt'));
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  const count = `${countProcedures(cabinet)} cabinet and ${countProcedures(open)} open procedures`;
+  const count = `${countProcedures(cabinet)} cabinet, ${countProcedures(admin)} administration and ${countProcedures(open)} open procedures`;
   console.log(`${basename(packageFolder)}: ${count}, ${facts.idempotent.length} with an idempotency key, in ${seconds} s`);
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -26,7 +26,7 @@ export function readClientFacts(): ClientFacts {
       .filter(([, procedure]) => test(procedure._def.meta ?? {}, procedure))
       .map(([path]) => path)
       .sort();
-  const isShipped = (path: string) => path.startsWith('cabinet.') || path.startsWith('web.');
+  const isShipped = (path: string) => ['cabinet', 'web', 'admin'].includes(path.split('.', 1)[0]!);
   return {
     idempotent: paths((meta) => meta.idempotent === true).filter(isShipped),
     open: paths((meta) => meta.auth === 'NONE').filter(isShipped),

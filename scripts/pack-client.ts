@@ -15,9 +15,14 @@ const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const ALLOWED = [
   'LICENSE',
   'README.md',
+  'dist/admin.d.ts',
+  'dist/admin.js',
+  'dist/admin.js.map',
   'dist/client.d.ts',
   'dist/client.js',
   'dist/client.js.map',
+  'dist/shared.js',
+  'dist/shared.js.map',
   'dist/trpc-license.txt',
   'package.json',
 ];
@@ -48,7 +53,7 @@ export async function packClient(target: string): Promise<PackedClient> {
   for (const key of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
     if (manifest[key] !== undefined) throw new Error(`The package has ${key}`);
   }
-  for (const file of ['client.js', 'client.d.ts']) {
+  for (const file of ['client.js', 'shared.js', 'admin.js', 'client.d.ts', 'admin.d.ts']) {
     const found = FOREIGN.exec(await readFile(join(packageFolder, 'dist', file), 'utf8'));
     if (found) throw new Error(`${file} names ${found[0]}`);
   }
@@ -62,7 +67,7 @@ export async function packClient(target: string): Promise<PackedClient> {
     tarball: join(folder, report.filename),
     packedBytes: report.size,
     declarationBytes: sizeOf('dist/client.d.ts'),
-    moduleBytes: sizeOf('dist/client.js'),
+    moduleBytes: sizeOf('dist/client.js') + sizeOf('dist/shared.js'),
   };
 }
 
@@ -128,8 +133,26 @@ export async function use(): Promise<string> {
 }
 `;
 
-/** A program that knows nothing but the tarball, in both worlds. @returns milliseconds of each check */
-export async function checkConsumers(tarball: string): Promise<{ inBrowser: number; inNode: number }> {
+const ADMIN_CONSUMER = `import { CabinetError } from '@subscription-service/client';
+import { createAdminClient, feedPermissions } from '@subscription-service/client/admin';
+
+const client = createAdminClient({ baseUrl: 'http://127.0.0.1:1' });
+export async function use(): Promise<string> {
+  await client.session.start(await client.api.auth.email.login.mutate({ email: 'a@b.example', password: 'secret' }));
+  const { users } = await client.admin.users.list.query({ search: 'vera' });
+  client.feed.onEvent('payment.completed', ({ payload }) => payload.amount_kopeks.toFixed());
+  // @ts-expect-error an unknown procedure must be refused
+  await client.admin.users.nothing.query();
+  try {
+    return [...users.map(({ full_name }) => full_name), ...feedPermissions].join();
+  } catch (error) {
+    return error instanceof CabinetError ? error.code : '';
+  }
+}
+`;
+
+/** Programs that know nothing but the tarball, in both worlds. @returns how many types the compiler instantiated in each check */
+export async function checkConsumers(tarball: string): Promise<{ inBrowser: number; inNode: number; ofAdmin: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'client-consumer-'));
   try {
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
@@ -137,14 +160,17 @@ export async function checkConsumers(tarball: string): Promise<{ inBrowser: numb
     run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--no-save', tarball], folder);
     await linkInstalledPackages(folder, ['@types/node', 'undici-types']);
     await writeFile(join(folder, 'consumer.ts'), CONSUMER);
-    const check = async (change: object): Promise<number> => {
+    await writeFile(join(folder, 'admin-consumer.ts'), ADMIN_CONSUMER);
+    const check = async (change: object, file = 'consumer.ts'): Promise<number> => {
       const compilerOptions = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2023', ...change };
-      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
       return checkTypes(folder);
     };
+    const browser = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2023', 'dom'], types: [] };
     return {
-      inBrowser: await check({ module: 'esnext', moduleResolution: 'bundler', lib: ['es2023', 'dom'], types: [] }),
+      inBrowser: await check(browser),
       inNode: await check({ module: 'nodenext', lib: ['es2023'], types: ['node'], skipLibCheck: true }),
+      ofAdmin: await check(browser, 'admin-consumer.ts'),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });

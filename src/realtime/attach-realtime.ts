@@ -1,18 +1,25 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { actorKey, type TokenActor } from '../core/actor.ts';
-import type { App } from '../core/app.ts';
+import { actorKey } from '../core/actor.ts';
 import { CACHE_FORGOTTEN } from '../core/cache/shared-cache.ts';
 import { isDatabaseUnavailable } from '../core/db/db-errors.ts';
 import { runOutsideTransaction } from '../core/db/root-guard.ts';
 import { isAppError } from '../core/errors.ts';
-import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
+import type { DeliveredEvent } from '../core/events/event-bus.ts';
 import type { ClientPosition } from '../core/events/event-position.ts';
-import type { Metrics } from '../core/metrics.ts';
 import { FEED_SCOPE, requireScope } from '../domain/access/token-scopes.ts';
 import { storeOf } from '../domain/settings/settings-store.ts';
-import { type CabinetAccess, chooseProtocol, credentialOf, lifeOf, upgradeTarget } from './cabinet-access.ts';
+import { administratorAccess, isAccessToken, recheckAdministrators } from './administrator-feed.ts';
+import {
+  type CabinetAccess,
+  chooseProtocol,
+  credentialOf,
+  isWebSocketRequest,
+  lifeOf,
+  refuseUpgrade,
+  upgradeTarget,
+} from './cabinet-access.ts';
 import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
 import { type Access, FanOut, Feed, type FeedRules, OFF_REASON, type OpenCredential, refusalReason } from './feed.ts';
 import {
@@ -25,37 +32,7 @@ import {
   type RealtimeLimits,
   textFrame,
 } from './feed-client.ts';
-
-export interface RealtimeOptions {
-  httpServer: Server;
-  app: App;
-  bus: Pick<EventBus, 'subscribe' | 'position' | 'origin' | 'refresh'>;
-  authenticateToken(
-    app: App,
-    credentials: { apiKey: string | null; bearer: string | null },
-    ip: string | null,
-  ): Promise<TokenActor>;
-  authenticateUser(app: App, credentials: { bearer: string | null; initData: string | null }): Promise<{ userId: number }>;
-  readCabinetAccess(app: App, userId: number, ip: string | null): Promise<CabinetAccess>;
-  /** The same for sessions with open sockets, in one query. @returns in their order the access, or the AppError that ends them */
-  recheckCabinetAccess(
-    app: App,
-    open: readonly { userId: number; sessionId: string; ip: string | null }[],
-  ): Promise<PromiseSettledResult<CabinetAccess>[]>;
-  /** Client address behind trusted proxies; the socket's own unless given. */
-  clientIp?: (request: IncomingMessage) => string | null;
-  /** The mount at which clients have words of their own (spec 09); there is none unless given. */
-  mount?: WordsMount | undefined;
-  metrics?: Pick<Metrics, 'setWebsocketSource'>;
-  limits?: Partial<RealtimeLimits>;
-}
-
-interface WordsMount {
-  /** @returns the URL in our words; null for a request that is not on the mount */
-  enter(request: IncomingMessage): string | null;
-  /** The payload of an event in the client's words. */
-  payload(payload: Record<string, unknown>): Record<string, unknown>;
-}
+import type { RealtimeOptions } from './realtime-options.ts';
 
 export interface Realtime {
   /** Signed-in sockets of each feed. */
@@ -94,6 +71,8 @@ class RealtimeServer implements Realtime {
   readonly #options: RealtimeOptions;
   readonly #limits: RealtimeLimits;
   readonly #ws: Feed;
+  /** `/ws` with the access token of an administrator. */
+  readonly #admins: { feed: Feed; fanOut: FanOut };
   readonly #cabinet: Feed;
   /** `/ws` on the mount; null when there is none. */
   readonly #words: { feed: Feed; fanOut: FanOut } | null;
@@ -124,6 +103,14 @@ class RealtimeServer implements Realtime {
       deliverEvents: () => options.bus.refresh(),
     };
     this.#ws = new Feed(app, webApiRules);
+    const admins = new Feed(app, {
+      ...webApiRules,
+      maxPerUser: this.#limits.maxPerUser,
+      recheckMs: this.#limits.recheckUserMs,
+      authenticate: async (credential, ip) => administratorAccess(app, await this.#userOf(credential), credential, ip),
+      recheck: (open) => recheckAdministrators(app, open),
+    });
+    this.#admins = { feed: admins, fanOut: new FanOut(admins.clients) };
     this.#cabinet = new Feed(app, {
       name: 'cabinet',
       path: '/cabinet/ws',
@@ -139,7 +126,7 @@ class RealtimeServer implements Realtime {
     });
     const words = options.mount ? new Feed(app, webApiRules) : null;
     this.#words = words && { feed: words, fanOut: new FanOut(words.clients) };
-    this.#feeds = words ? [this.#ws, this.#cabinet, words] : [this.#ws, this.#cabinet];
+    this.#feeds = [this.#ws, admins, this.#cabinet, ...(words ? [words] : [])];
     this.#fanOut = new FanOut(this.#ws.clients);
     this.#catchUp = new CatchUp(app.db.sql, options.bus);
     this.#server = new WebSocketServer({
@@ -165,7 +152,7 @@ class RealtimeServer implements Realtime {
       bus.subscribe(
         (event) => this.#publish(event),
         async () => {
-          await Promise.all([this.#fanOut.idle(), this.#words?.fanOut.idle()]);
+          await Promise.all([this.#fanOut.idle(), this.#admins.fanOut.idle(), this.#words?.fanOut.idle()]);
         },
       ),
       // The settings store receives changes of every instance.
@@ -180,7 +167,8 @@ class RealtimeServer implements Realtime {
   }
 
   counts(): { ws: number; cabinet: number } {
-    return { ws: this.#ws.clients.size + (this.#words?.feed.clients.size ?? 0), cabinet: this.#cabinet.clients.size };
+    const ws = [this.#ws, this.#admins.feed, this.#words?.feed].reduce((sum, feed) => sum + (feed?.clients.size ?? 0), 0);
+    return { ws, cabinet: this.#cabinet.clients.size };
   }
 
   drain(ms: number): void {
@@ -217,9 +205,14 @@ class RealtimeServer implements Realtime {
     return { actor: actorKey(actor), userId: null, receivesStaffEvents: false, sessionId: null, expiresAt: null, greeting };
   }
 
+  async #userOf(bearer: string): Promise<number> {
+    const { app, authenticateUser } = this.#options;
+    return (await authenticateUser(app, { bearer, initData: null })).userId;
+  }
+
   async #userAccess(credential: string, ip: string | null): Promise<Access> {
-    const { app, authenticateUser, readCabinetAccess } = this.#options;
-    const { userId } = await authenticateUser(app, { bearer: credential, initData: null });
+    const { app, readCabinetAccess } = this.#options;
+    const userId = await this.#userOf(credential);
     const life = lifeOf(credential);
     const { sessionId } = life;
     // The access token outlives a sign-out: it must not be given what the user has missed.
@@ -257,8 +250,8 @@ class RealtimeServer implements Realtime {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const mounted = this.#options.mount?.enter(request) ?? null;
     const { path, query } = upgradeTarget(mounted ?? request.url);
-    const feed = this.#feedAt(path, mounted !== null);
-    if (feed === null) {
+    const found = this.#feedAt(path, mounted !== null);
+    if (found === null) {
       refuseUpgrade(socket, '404 Not Found', 'Not Found');
       return;
     }
@@ -266,7 +259,8 @@ class RealtimeServer implements Realtime {
       refuseUpgrade(socket, '503 Service Unavailable', 'Service temporarily unavailable. Please try again later.');
       return;
     }
-    const credential = credentialOf(request, query, feed.rules);
+    const credential = credentialOf(request, query, found.rules);
+    const feed = found === this.#ws && isAccessToken(credential) ? this.#admins.feed : found;
     const after = query.get('after');
     const ip = this.#options.clientIp?.(request) ?? request.socket.remoteAddress ?? null;
     this.#server.handleUpgrade(request, socket, head, (ws) => {
@@ -313,11 +307,12 @@ class RealtimeServer implements Realtime {
     client.send(textFrame(JSON.stringify({ ...access.greeting, id, ...(after === null ? {} : { resumed: from !== null }) })));
     ws.resume();
     if (from === null) client.join(this.#fanOutOf(feed).next);
-    else await this.#sendMissed(feed, client, access, from);
+    else await this.#sendMissed(feed, client, feed === this.#cabinet ? access.userId : null, from);
     this.#options.app.log.debug({ feed: feed.rules.name, actor: access.actor }, 'a socket was opened');
   }
 
-  async #sendMissed(feed: Feed, client: FeedClient, { userId }: Access, from: ClientPosition): Promise<void> {
+  /** @param userId whose events; null = those of the whole service */
+  async #sendMissed(feed: Feed, client: FeedClient, userId: number | null, from: ClientPosition): Promise<void> {
     try {
       await this.#catchUp.run({
         client,
@@ -336,7 +331,7 @@ class RealtimeServer implements Realtime {
   }
 
   #fanOutOf(feed: Feed): FanOut {
-    return feed === this.#words?.feed ? this.#words.fanOut : this.#fanOut;
+    return [this.#admins, this.#words].find((other) => other?.feed === feed)?.fanOut ?? this.#fanOut;
   }
 
   #inWordsOf(feed: Feed, event: DeliveredEvent): DeliveredEvent {
@@ -348,7 +343,10 @@ class RealtimeServer implements Realtime {
     if (event.audience === 'instance') {
       if (event.type === CACHE_FORGOTTEN) for (const key of event.payload.keys as string[]) this.#credentialChanged(key);
     } else if (event.audience === 'feed') {
-      if (this.#ws.clients.size > 0) this.#fanOut.publish(textFrame(feedText(event)));
+      if (this.#ws.clients.size + this.#admins.feed.clients.size > 0) {
+        const frame = textFrame(feedText(event));
+        for (const fanOut of [this.#fanOut, this.#admins.fanOut]) fanOut.publish(frame);
+      }
       const words = this.#words;
       if (words && words.feed.clients.size > 0) words.fanOut.publish(textFrame(feedText(this.#inWordsOf(words.feed, event))));
     } else if (event.audience === 'staff') {
@@ -356,7 +354,7 @@ class RealtimeServer implements Realtime {
     } else if (event.userId !== null) {
       this.#cabinet.sendToUser(event.userId, textFrame(cabinetText(event)));
       // A user who was just banned must get the event before the socket closes.
-      if (event.type.startsWith('account.')) this.#cabinet.expire(event.userId);
+      if (event.type.startsWith('account.')) this.#expire(event.userId);
     }
   }
 
@@ -366,23 +364,16 @@ class RealtimeServer implements Realtime {
    */
   #credentialChanged(key: string): void {
     const userId = /^[a-z_-]+:(\d{1,10})$/i.exec(key)?.[1];
-    if (userId !== undefined) this.#cabinet.expire(Number(userId));
-    else if (!key.includes(':')) this.#cabinet.expire('all');
+    if (userId !== undefined) this.#expire(Number(userId));
+    else if (!key.includes(':')) this.#expire('all');
+  }
+
+  #expire(userId: number | 'all'): void {
+    for (const feed of [this.#cabinet, this.#admins.feed]) feed.expire(userId);
   }
 
   #tick(): void {
     const now = performance.now();
     for (const feed of this.#feeds) feed.tick(now);
   }
-}
-
-function isWebSocketRequest(request: IncomingMessage): boolean {
-  return request.headers.upgrade?.toLowerCase() === 'websocket';
-}
-
-function refuseUpgrade(socket: Duplex, status: string, detail: string): void {
-  const body = JSON.stringify({ detail });
-  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n`;
-  socket.on('error', () => undefined);
-  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { App } from '../core/app.ts';
 import {
   isConfigAdmin,
@@ -116,4 +117,15 @@ export function lifeOf(jwt: string): { sessionId: string | null; expiresAt: Date
   } catch {
     return { sessionId: null, expiresAt: null };
   }
+}
+
+export function isWebSocketRequest(request: IncomingMessage): boolean {
+  return request.headers.upgrade?.toLowerCase() === 'websocket';
+}
+
+export function refuseUpgrade(socket: Duplex, status: string, detail: string): void {
+  const body = JSON.stringify({ detail });
+  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n`;
+  socket.on('error', () => undefined);
+  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
 }

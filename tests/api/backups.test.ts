@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backupFolder } from '../../src/domain/backups/backup-folder.ts';
 import { runTask } from '../../src/domain/backups/backup-tasks.ts';
 import { multipartForm } from '../../src/integrations/messenger/bot-api-client.ts';
+import { adminClient } from '../support/actors.ts';
 import { clientOf, testServer, tokenClient } from '../support/api.ts';
 import { appWithFolder, fill } from '../support/backup-samples.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -230,4 +231,27 @@ test('without an API token everything is refused', async () => {
   ] as const) {
     expect((await clientOf(server).send(method, path)).status).toBe(401);
   }
+});
+
+describe('backups for administrators', () => {
+  const path = '/cabinet/admin/backups';
+
+  test('starts one and lists it', async () => {
+    const admin = await adminClient(t.app, server, ['backups:read', 'backups:create']);
+    const { status, body } = await admin.post(path);
+    expect([status, body]).toEqual([200, { task_id: expect.stringMatching(/^[0-9a-f]{32}$/), status: 'queued' }]);
+    await runTask(t.app, body.task_id, new AbortController().signal);
+    const { body: list } = await admin.get(`${path}/tasks`);
+    const task = list.items.find(({ task_id }: { task_id: string }) => task_id === body.task_id);
+    expect(task).toMatchObject({ status: 'completed', created_by: null });
+    expect(list.total).toBe(list.items.length);
+    expect((await admin.get(`${path}/tasks`, { query: { active_only: true } })).body).toEqual({ items: [], total: 0 });
+  });
+
+  test('needs a permission for each', async () => {
+    const reader = await adminClient(t.app, server, ['backups:read']);
+    expect([(await reader.get(`${path}/tasks`)).status, (await reader.post(path)).status]).toEqual([200, 403]);
+    const other = await adminClient(t.app, server, ['settings:read', 'backups:create']);
+    expect((await other.get(`${path}/tasks`)).status).toBe(403);
+  });
 });

@@ -6,9 +6,10 @@ import { AppError } from '../../src/core/errors.ts';
 import { EventBus } from '../../src/core/events/event-bus.ts';
 import type { Audience } from '../../src/core/events/event-recorder.ts';
 import { authenticateToken, createApiToken } from '../../src/domain/access/tokens.ts';
-import { attachRealtime, type Realtime, type RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
+import { attachRealtime, type Realtime } from '../../src/realtime/attach-realtime.ts';
 import { recheckCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import type { RealtimeLimits } from '../../src/realtime/feed-client.ts';
+import type { RealtimeOptions } from '../../src/realtime/realtime-options.ts';
 import { inventEvents } from '../support/recorded-events.ts';
 
 /** What the gate of the cabinet knows of a user; tests change it. */

@@ -5,8 +5,8 @@ import { EventBus, type EventListener } from '../../src/core/events/event-bus.ts
 import { authenticateUser } from '../../src/domain/identity/authenticate.ts';
 import { closeSession, openSession, refreshSession } from '../../src/domain/identity/sessions/sessions.ts';
 import { changeUserStatus } from '../../src/domain/users/account/change-account.ts';
-import type { RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
 import { readCabinetAccess, recheckCabinetAccess } from '../../src/realtime/cabinet-access.ts';
+import type { RealtimeOptions } from '../../src/realtime/realtime-options.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { recordingApp } from '../support/sent-statements.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

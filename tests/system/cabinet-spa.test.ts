@@ -56,7 +56,9 @@ afterAll(async () => {
 
 /** Alike in both directions, below every procedure that is shipped. */
 const SAME_TYPES = `import type { CabinetProcedures as Source } from '${join(root, 'packages/client/src/procedures.ts')}';
+import type { AdminProcedures as AdminSource } from '${join(root, 'packages/client/src/admin-procedures.ts')}';
 import type { CabinetProcedures as Shipped, Mutation, Query } from '@subscription-service/client';
+import type { AdminProcedures as AdminShipped } from '@subscription-service/client/admin';
 type Of<A, B> = {
   [K in keyof B]: K extends keyof A
     ? B[K] extends Query<never, unknown> | Mutation<never, unknown> ? A[K] : Of<A[K], B[K]>
@@ -66,6 +68,10 @@ declare const source: Source;
 declare const shipped: Shipped;
 export const there: Shipped = source;
 export const back: Of<Source, Shipped> = shipped;
+declare const adminSource: AdminSource;
+declare const adminShipped: AdminShipped;
+export const adminThere: AdminShipped = adminSource;
+export const adminBack: Of<AdminSource, AdminShipped> = adminShipped;
 `;
 
 describe('the tarball of the client', () => {
@@ -98,8 +104,8 @@ describe('the tarball of the client', () => {
   });
 
   it('type-checks alone, in browsers’ and in Node’s terms', async () => {
-    const { inBrowser, inNode } = await checkConsumers(packed.tarball);
-    expect(Math.max(inBrowser, inNode)).toBeLessThan(MAX_INSTANTIATIONS);
+    const { inBrowser, inNode, ofAdmin } = await checkConsumers(packed.tarball);
+    expect(Math.max(inBrowser, inNode, ofAdmin)).toBeLessThan(MAX_INSTANTIATIONS);
   });
 
   it('type-checks the example cabinet', () => {

@@ -1,5 +1,5 @@
 /** Entry point of the package: what its users may import. */
-import type { ProcedureFacts } from './api-caller.ts';
+import { builtFacts } from './built-facts.ts';
 import { type CabinetClient, type CabinetClientOptions, createClient } from './create-client.ts';
 
 export type { Proof, ProofPrompt } from './api-caller.ts';
@@ -21,10 +21,7 @@ export type { LiveStatus, SocketTiming, WebSocketConstructor, WebSocketLike } fr
 export type { Session, SignInAnswer } from './session.ts';
 export { memoryTokenStore, storageTokenStore, type TextStorage, type TokenPair, type TokenStore } from './token-store.ts';
 
-/** Read from the router's metadata and inserted by the build (scripts/build-client.ts). */
-declare const PROCEDURE_FACTS: ProcedureFacts;
-
 /** A client of the cabinet for browsers and Node: typed calls, session, live events. */
 export function createCabinetClient(options: CabinetClientOptions): CabinetClient {
-  return createClient(options, PROCEDURE_FACTS);
+  return createClient(options, builtFacts);
 }

@@ -43,8 +43,20 @@ const TIMEOUT_MS = 30_000;
 /** A token that expires within this time is replaced before a socket is opened with it. */
 const EXPIRY_MARGIN_MS = 10_000;
 
+/** What both entry points make their clients of. */
+interface ClientParts {
+  client: CabinetClient;
+  caller: ApiCaller;
+  /** A feed that the signed-in user's access token opens. */
+  feedAt<Messages>(path: string, protocol: string): LiveFeed<Messages>;
+}
+
 /** The client without the facts that the build adds; users call `createCabinetClient`. */
 export function createClient(options: CabinetClientOptions, facts: ProcedureFacts): CabinetClient {
+  return createClientParts(options, facts).client;
+}
+
+export function createClientParts(options: CabinetClientOptions, facts: ProcedureFacts): ClientParts {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   // The `fetch` of a browser throws when it is called as a method of anything but the global object.
@@ -65,20 +77,25 @@ export function createClient(options: CabinetClientOptions, facts: ProcedureFact
     timeoutMs,
     ...(onFreshSignInRequired ? { onFreshSignInRequired } : {}),
   });
-  const live = liveOf(baseUrl, session, options);
-  session.onChange(() => live.restart());
-  return {
+  const feedAt = <Messages>(path: string, protocol: string) => {
+    const feed = liveOf<Messages>(`${socketUrl(baseUrl)}${path}`, protocol, session, options);
+    session.onChange(() => feed.restart());
+    return feed;
+  };
+  const live = feedAt<CabinetMessages>('/cabinet/ws', 'cabinet');
+  const client = {
     api: apiProxy<CabinetProcedures>(caller, 'cabinet'),
     open: apiProxy<PublicProcedures>(caller, 'web'),
     session,
     live,
     close: () => live.close(),
   };
+  return { client, caller, feedAt };
 }
 
-function liveOf(baseUrl: string, session: Session, options: CabinetClientOptions): LiveFeed<CabinetMessages> {
+function liveOf<Messages>(url: string, protocol: string, session: Session, options: CabinetClientOptions): LiveFeed<Messages> {
   let usedToken = '';
-  return new LiveFeed<CabinetMessages>({
+  return new LiveFeed<Messages>({
     WebSocket: options.WebSocket ?? globalWebSocket(),
     target: async () => {
       let tokens = await session.tokens();
@@ -86,7 +103,7 @@ function liveOf(baseUrl: string, session: Session, options: CabinetClientOptions
       if (!tokens) return null;
       usedToken = tokens.accessToken;
       // As a protocol, because addresses end up in logs; the service chooses the first name.
-      return { url: `${socketUrl(baseUrl)}/cabinet/ws`, protocols: ['cabinet', `bearer.${usedToken}`] };
+      return { url, protocols: [protocol, `bearer.${usedToken}`] };
     },
     renew: async (reason) => (reason.startsWith('Unauthorized') ? (await session.refresh(usedToken)) !== null : true),
     ...(options.socketTiming ? { timing: options.socketTiming } : {}),

@@ -33,6 +33,7 @@ export const PERMISSION_CATALOGUE = {
   updates: ['read', 'manage'],
   // Not in the contract.
   personal_data: ['read', 'export', 'erase'],
+  backups: ['read', 'create'],
 } as const satisfies Record<string, readonly string[]>;
 
 /** From this level on a role is managed by ADMIN_IDS and ADMIN_EMAILS only. */

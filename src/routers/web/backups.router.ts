@@ -23,6 +23,7 @@ import {
 import { Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
+import { BackupCreateResponse, BackupTaskListResponse, BackupTasksQuery, backupTask } from './backups.schemas.ts';
 
 /** Contract group `backups`. */
 
@@ -62,38 +63,8 @@ const BackupListResponse = z
   })
   .meta({ id: 'BackupListResponse' });
 
-const BackupCreateResponse = z
-  .object({
-    task_id: z.string().describe('Id of the task, 32 hexadecimal digits.'),
-    status: z.string().describe('State of the new task, always `queued`.'),
-  })
-  .meta({ id: 'BackupCreateResponse' });
-
-const task = {
-  task_id: z.string().describe('Id of the task.'),
-  status: z.string().describe('State of the task: `queued`, `running`, `completed` or `failed`.'),
-  message: z.string().nullish().describe('What came of it, or why it failed; null until then.'),
-  file_path: z.string().nullish().describe('Name of the backup; null until it is complete.'),
-  created_by: z
-    .int()
-    .nullish()
-    .describe('Id of the API token that requested it; null for one of the schedule or the command line.'),
-  created_at: Timestamp.describe('When the task was created (UTC).'),
-  updated_at: Timestamp.describe('When the state or the message of the task last changed (UTC).'),
-};
-
 const BackupStatusPath = z.object({ task_id: z.string().describe('Id of the task, as `POST /backups` answers it.') });
-const BackupStatusResponse = z.object(task).meta({ id: 'BackupStatusResponse' });
-
-const BackupTasksQuery = z.object({
-  active_only: z.boolean().default(false).describe('Only tasks that are queued or running.'),
-});
-const BackupTaskListResponse = z
-  .object({
-    items: z.array(z.object(task).meta({ id: 'BackupTaskInfo' })).describe('Tasks of backups, oldest first.'),
-    total: z.int().describe('Number of tasks in the answer.'),
-  })
-  .meta({ id: 'BackupTaskListResponse' });
+const BackupStatusResponse = z.object(backupTask).meta({ id: 'BackupStatusResponse' });
 
 const BackupPath = z.object({ filename: z.string().describe('Name of the backup, as the list shows it.') });
 

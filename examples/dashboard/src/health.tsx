@@ -1,0 +1,88 @@
+import { Figure, Panel, Table } from './panel.tsx';
+import { client, useMay } from './service.ts';
+import { count, useLanguage, useTexts, wordOf } from './texts.ts';
+import { useInterval, useLoaded } from './use-loaded.ts';
+
+const LOOK_AGAIN_MS = 15_000;
+const HOUR_S = 3_600;
+
+/** The service, the panel and its nodes. */
+export function Health() {
+  const may = useMay();
+  return (
+    <div className="grid">
+      <ServicePanel />
+      {may('vpnpanel:read') && <VpnPanel />}
+      {may('stats:read') && <Nodes />}
+    </div>
+  );
+}
+
+function ServicePanel() {
+  const texts = useTexts();
+  const language = useLanguage();
+  const may = useMay();
+  const health = useLoaded(() => client.open.health.check.query());
+  const system = useLoaded(async () => (may('stats:read') ? client.admin.stats.systemInfo.query() : null));
+  useInterval(health.reload, LOOK_AGAIN_MS, true);
+  return (
+    <Panel title={texts.service} loaded={health} testId="service">
+      {({ status, api_version, features }) => (
+        <dl className="figures">
+          <Figure name={texts.status} value={status} testId="service-status" />
+          <Figure name={texts.version} value={api_version} />
+          {system.value && (
+            <Figure
+              name={texts.uptime}
+              value={`${count(Math.round((system.value.uptime_seconds / HOUR_S) * 10) / 10, language)} ${texts.hours}`}
+            />
+          )}
+          {Object.entries(features).map(([name, isOn]) => (
+            <Figure key={name} name={name} value={isOn ? texts.on : texts.off} />
+          ))}
+        </dl>
+      )}
+    </Panel>
+  );
+}
+
+function VpnPanel() {
+  const texts = useTexts();
+  const panel = useLoaded(() => client.admin.vpnpanel.status.query());
+  useInterval(panel.reload, LOOK_AGAIN_MS, true);
+  return (
+    <Panel title={texts.panel} loaded={panel} testId="panel">
+      {({ is_configured, connection, configuration_error }) => (
+        <dl className="figures">
+          <Figure name={texts.panel} value={is_configured ? texts.configured : (configuration_error ?? texts.notConfigured)} />
+          {connection && <Figure name={texts.panelState} value={wordOf(texts, connection.status)} testId="panel-state" />}
+        </dl>
+      )}
+    </Panel>
+  );
+}
+
+function Nodes() {
+  const texts = useTexts();
+  const language = useLanguage();
+  const nodes = useLoaded(() => client.admin.stats.nodes.query());
+  useInterval(nodes.reload, LOOK_AGAIN_MS, true);
+  return (
+    <Panel title={texts.nodes} loaded={nodes} empty={(value) => (value.nodes.length ? null : texts.nothing)} isWide>
+      {(value) => (
+        <Table
+          caption={texts.nodes}
+          columns={[texts.node, texts.status, `#${texts.online}`]}
+          rows={value.nodes.map((node) => ({
+            key: node.uuid,
+            cells: [
+              node.name,
+              node.is_disabled ? texts.off : node.is_connected ? texts.on : (node.last_status_message ?? texts.offline),
+              count(node.users_online, language),
+            ],
+          }))}
+        />
+      )}
+    </Panel>
+  );
+}
