@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
 import { installTarball, linkInstalledPackages, type PackedClient, packClient } from '../../scripts/pack-client.ts';
+import { eventually } from './eventually.ts';
 import { run } from './page-and-service.ts';
 
 /** The example cabinet in a folder of a test, as its authors would have it: the tarball of the client package and nothing of the service. */
@@ -9,9 +10,12 @@ import { run } from './page-and-service.ts';
 const root = join(import.meta.dirname, '..', '..');
 const INSTALLED_PACKAGES = ['react', 'react-dom', 'scheduler', 'csstype', 'vite', '@types/react', '@types/react-dom'];
 
-/** Packs the client package and installs it beside a copy of the example. @returns the folder of the example, which is not built yet */
+/**
+ * Packs the client package, which is built first where it is not, and installs it beside a copy of the example.
+ * @returns the folder of the example, which is not built yet
+ */
 export async function installCabinet(folder: string): Promise<{ project: string; packed: PackedClient }> {
-  run([join(root, 'scripts', 'build-client.ts')], root);
+  if (!existsSync(join(root, 'packages', 'client', 'dist', 'client.js'))) run([join(root, 'scripts', 'build-client.ts')], root);
   const packed = await packClient(join(folder, 'tarball'));
   const project = join(folder, 'cabinet');
   const isSource = (path: string) => !/[\\/](?:node_modules|dist)$/.test(path);
@@ -33,17 +37,13 @@ interface SandboxState {
 
 /** The address that a mail of the sandbox leads to. @param path of the page, for example `verify-email` */
 export async function linkInMail(serviceUrl: string, to: string, path: string): Promise<string> {
-  const find = async () => {
+  const wanted = new RegExp(`https?://\\S+/${path}\\?token=[\\w.~%-]+`);
+  return eventually(async () => {
     const state = (await (await fetch(`${serviceUrl}/sandbox/api/state`)).json()) as SandboxState;
-    const wanted = new RegExp(`https?://\\S+/${path}\\?token=[\\w.~%-]+`);
-    for (const mail of state.mail) {
-      const found = mail.to === to ? wanted.exec(mail.text) : null;
-      if (found) return found[0];
-    }
-    return null;
-  };
-  await expect.poll(find).not.toBeNull();
-  return (await find())!;
+    const link = state.mail.map((mail) => (mail.to === to ? wanted.exec(mail.text)?.[0] : undefined)).find(Boolean);
+    if (!link) throw new Error(`There is no mail with a link to ${path} for ${to} yet`);
+    return link;
+  });
 }
 
 /** A call over REST. @throws Error with the answer unless it succeeded */

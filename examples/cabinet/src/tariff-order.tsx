@@ -29,7 +29,7 @@ export function TariffOrder({ tariff, onBought }: { tariff: Tariff; onBought: ()
   useEffect(() => section.current?.focus(), []);
 
   const status = subscription.value?.subscription;
-  const isSwitch = Boolean(status?.is_active && !status.is_trial && status.tariff_id && !tariff.is_current);
+  const isSwitch = Boolean(status?.is_active && !status.is_trial && status.tariff_id && status.tariff_id !== tariff.id);
   const listed = tariff.periods.find((one) => String(one.days) === period);
   const order: Order = {
     tariff_id: tariff.id,
