@@ -29,6 +29,7 @@ let service: Awaited<ReturnType<typeof startService>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cabinet-spa-'));
+  run([join(root, 'scripts', 'build-client.ts')], root);
   const installed = await installCabinet(folder);
   packed = installed.packed;
   const { project } = installed;
@@ -229,7 +230,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     // The link of a mail began the session: the password is asked for.
     await card.getByRole('button', { name: 'Добавить ключ доступа' }).click();
     await page.getByRole('dialog').getByLabel('Пароль').fill(PASSWORD);
-    await page.getByRole('dialog').getByRole('button').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Подтвердить' }).click();
     await page.getByTestId('recovery-codes').waitFor();
     const codes = (await textOf('recovery-codes'))!.match(/(?:[a-z0-9]{4}-){3}[a-z0-9]{4}/g)!;
     expect(codes).toHaveLength(10);
