@@ -53,7 +53,8 @@ export function PaymentSummary<Input, Output>(props: SummaryProps<Input, Output>
           </>
         )}
       </dl>
-      {(missing === 0 || (savesOrder && !isSaved)) && (
+      {/* While an outcome is unknown, only its repeat is offered: another order could be paid twice. */}
+      {!action.repeat && (missing === 0 || (savesOrder && !isSaved)) && (
         <button type="button" className="main" disabled={action.isBusy} onClick={onPay} data-testid="buy">
           {missing > 0 ? texts.saveAndTopUp : payLabel}
         </button>

@@ -59,7 +59,10 @@ function Spin({ config, onSpun }: { config: WheelConfig; onSpun: () => void }) {
     <section className="card wheel" data-testid="wheel">
       <h2>{config.name}</h2>
       <div className="disc-frame" aria-hidden="true">
-        <div className="disc" style={{ backgroundImage: `conic-gradient(${slices.join(', ')})`, transform: `rotate(${angle}deg)` }}>
+        <div
+          className="disc"
+          style={{ backgroundImage: `conic-gradient(${slices.join(', ')})`, transform: `rotate(${angle}deg)` }}
+        >
           {config.prizes.map(({ id, emoji }, index) => (
             <span key={id} style={{ transform: `rotate(${((index + 0.5) * 360) / config.prizes.length}deg)` }}>
               {emoji}
