@@ -1,19 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import * as OTPAuth from 'otpauth';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  checkConsumers,
-  checkTypes,
-  installTarball,
-  linkInstalledPackages,
-  type PackedClient,
-  packClient,
-} from '../../scripts/pack-client.ts';
+import { checkConsumers, checkTypes, installTarball, type PackedClient } from '../../scripts/pack-client.ts';
 import { type Chromium, findChromium, startChromium } from '../support/chromium.ts';
+import { buildCabinet, callService, installCabinet, linkInMail } from '../support/example-cabinet.ts';
 import { aPng } from '../support/image-samples.ts';
 import { run, servePage, startService, stopService } from '../support/page-and-service.ts';
 
@@ -23,7 +17,6 @@ import { run, servePage, startService, stopService } from '../support/page-and-s
  */
 
 const root = join(import.meta.dirname, '..', '..');
-const INSTALLED_PACKAGES = ['react', 'react-dom', 'scheduler', 'csstype', 'vite', '@types/react', '@types/react-dom'];
 const EMAIL = 'vera@shop.example';
 const PASSWORD = 'correct horse 7';
 /** Ten times what the client's declarations need; the types of the router itself need more, and an editor would wait for them. */
@@ -37,12 +30,9 @@ let service: Awaited<ReturnType<typeof startService>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cabinet-spa-'));
   run([join(root, 'scripts', 'build-client.ts')], root);
-  packed = await packClient(join(folder, 'tarball'));
-  const project = join(folder, 'cabinet');
-  const isSource = (path: string) => !/[\\/](?:node_modules|dist)$/.test(path);
-  await cp(join(root, 'examples', 'cabinet'), project, { recursive: true, filter: isSource });
-  await installTarball(packed.tarball, project);
-  await linkInstalledPackages(project, INSTALLED_PACKAGES);
+  const installed = await installCabinet(folder);
+  packed = installed.packed;
+  const { project } = installed;
   site = await servePage(join(project, 'dist'));
   // The owner of the shop is its first customer.
   service = await startService(folder, site.url, { ADMIN_EMAILS: EMAIL, SECOND_FACTOR_FOR: 'staff' });
@@ -147,22 +137,6 @@ describe('the tarball of the client', () => {
   });
 });
 
-/** A call over REST. @throws Error with the answer unless it succeeded */
-async function call(method: string, path: string, headers: Record<string, string>, body: object): Promise<unknown> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`${service.url}${path}`, {
-    method,
-    headers: isForm ? headers : { ...headers, 'content-type': 'application/json' },
-    body: isForm ? body : JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return response.json();
-}
-
-interface SandboxState {
-  mail: { to: string; text: string }[];
-}
-
 const executable = findChromium();
 
 // One visit, in four parts: each goes on where the last one ended.
@@ -174,9 +148,7 @@ describe('the example cabinet', { shuffle: false }, () => {
 
   beforeAll(async () => {
     if (executable === null) return;
-    const project = join(folder, 'cabinet');
-    await writeFile(join(project, '.env.production.local'), `VITE_API_URL=${service.url}\n`);
-    run([join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'], project);
+    await buildCabinet(join(folder, 'cabinet'), service.url);
     browser = await startChromium(executable);
     page = browser.context.pages()[0] ?? (await browser.context.newPage());
     page.on('pageerror', (error) => problems.push(String(error)));
@@ -190,39 +162,31 @@ describe('the example cabinet', { shuffle: false }, () => {
   };
   const textOf = (testId: string) => page.getByTestId(testId).textContent();
 
-  async function verificationLink(): Promise<string> {
-    const find = async () => {
-      const state = (await (await fetch(`${service.url}/sandbox/api/state`)).json()) as SandboxState;
-      const letter = state.mail.find(({ to }) => to === EMAIL);
-      return /https?:\/\/\S+\/verify-email\?token=[\w.~%-]+/.exec(letter?.text ?? '')?.[0] ?? null;
-    };
-    await expect.poll(find).not.toBeNull();
-    return (await find())!;
-  }
+  const call = (method: string, path: string, headers: Record<string, string>, body: object) =>
+    callService(service.url, method, path, headers, body);
 
   it('signs up, tops up, buys and updates live, in a real browser', async ({ skip }) => {
     if (executable === null) skip('there is no Chromium on this machine (apt-get install chromium, or CHROMIUM_PATH)');
 
     await page.goto(site.url);
-    await page.getByRole('tab', { name: 'Регистрация' }).click();
+    await page.getByRole('button', { name: 'Регистрация' }).click();
     await page.getByLabel('Эл. почта').fill(EMAIL);
     await page.getByLabel('Пароль').fill('short');
     await page.locator('button[type=submit]').click();
-    await expect.poll(() => page.locator('label .problem').textContent()).toBe('Слишком коротко; не меньше 8');
+    await expect.poll(() => page.locator('.field .problem').textContent()).toBe('Слишком коротко; не меньше 8');
     await shoot('1-sign-up');
     await page.getByLabel('Пароль').fill(PASSWORD);
     await page.locator('button[type=submit]').click();
     await page.getByTestId('mail-sent').getByRole('link').waitFor();
     await shoot('2-mail-sent');
 
-    const link = await verificationLink();
+    const link = await linkInMail(service.url, EMAIL, 'verify-email');
     expect(link.startsWith(site.url)).toBe(true);
     await page.goto(link);
     await page.getByTestId('balance').waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
     await expect.poll(() => textOf('live')).toBe('на связи');
     await expect.poll(() => textOf('balance')).toMatch(/^0\s₽$/);
-    await page.getByTestId('tariff').first().waitFor();
 
     // Whoever reloads the page loses this.
     await page.evaluate('globalThis.isSamePage = true');
@@ -238,9 +202,12 @@ describe('the example cabinet', { shuffle: false }, () => {
     expect(await page.getByTestId('pay-link').count()).toBe(0);
     await shoot('3-topped-up');
 
-    await page.getByTestId('buy').first().click();
-    await page.getByTestId('subscription-link').waitFor();
+    await page.getByRole('link', { name: 'Тарифы' }).click();
+    await page.getByTestId('choose').first().click();
+    await page.getByTestId('buy').click();
     await expect.poll(() => textOf('news')).toContain('Подписка активна');
+    await page.getByRole('link', { name: 'Личный кабинет' }).click();
+    await page.getByTestId('subscription-link').waitFor();
     const subscriptionUrl = await textOf('subscription-link');
     expect((await fetch(subscriptionUrl ?? '')).status).toBe(200);
     await expect.poll(() => textOf('balance')).not.toMatch(/^1\s500\s₽$/);
@@ -264,11 +231,12 @@ describe('the example cabinet', { shuffle: false }, () => {
       await page.locator('button[type=submit]').click();
       await page.getByTestId('second-step').waitFor();
     };
+    await page.getByRole('link', { name: 'Аккаунт' }).click();
 
     // The link of a mail began the session: the password is asked for.
     await card.getByRole('button', { name: 'Добавить ключ доступа' }).click();
     await page.getByRole('dialog').getByLabel('Пароль').fill(PASSWORD);
-    await page.getByRole('dialog').getByRole('button').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Подтвердить' }).click();
     await page.getByTestId('recovery-codes').waitFor();
     const codes = (await textOf('recovery-codes'))!.match(/(?:[a-z0-9]{4}-){3}[a-z0-9]{4}/g)!;
     expect(codes).toHaveLength(10);
@@ -291,6 +259,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     await page.getByRole('button', { name: 'Подтвердить' }).click();
     await page.getByTestId('balance').waitFor();
 
+    await page.getByRole('link', { name: 'Аккаунт' }).click();
     for (const left of [1, 0]) {
       await card.getByRole('button', { name: 'Удалить' }).first().click();
       await expect.poll(() => card.getByRole('listitem').count()).toBe(left);

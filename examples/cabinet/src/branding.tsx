@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { inkOn, readable } from './contrast.ts';
 import { API_URL, client } from './service.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -15,15 +16,20 @@ export function Branding() {
   useEffect(() => {
     if (!colors) return;
     const { style } = document.documentElement;
-    const pair = (light: string, dark: string) => `light-dark(${light}, ${dark})`;
+    const light = [colors.lightBackground, colors.lightSurface];
+    const dark = [colors.darkBackground, colors.darkSurface];
+    const pair = (ofLight: string, ofDark: string) => `light-dark(${ofLight}, ${ofDark})`;
+    const text = (color: string) => pair(readable(color, light), readable(color, dark));
     style.setProperty('--accent', colors.accent);
-    style.setProperty('--accent-soft', `color-mix(in srgb, ${colors.accent} 16%, transparent)`);
+    style.setProperty('--on-accent', inkOn(colors.accent));
+    style.setProperty('--accent-text', text(colors.accent));
+    style.setProperty('--accent-soft', `color-mix(in srgb, ${colors.accent} 10%, var(--card))`);
     style.setProperty('--ground', pair(colors.lightBackground, colors.darkBackground));
     style.setProperty('--card', pair(colors.lightSurface, colors.darkSurface));
-    style.setProperty('--ink', pair(colors.lightText, colors.darkText));
-    style.setProperty('--soft', pair(colors.lightTextSecondary, colors.darkTextSecondary));
-    style.setProperty('--good', colors.success);
-    style.setProperty('--bad', colors.error);
+    style.setProperty('--ink', pair(readable(colors.lightText, light), readable(colors.darkText, dark)));
+    style.setProperty('--soft', pair(readable(colors.lightTextSecondary, light), readable(colors.darkTextSecondary, dark)));
+    style.setProperty('--good', text(colors.success));
+    style.setProperty('--bad', text(colors.error));
   }, [colors]);
 
   return (
@@ -40,7 +46,11 @@ export function Branding() {
       )}
       {brand && (
         <p className="brand" data-testid="brand">
-          {brand.logo_url ? <img src={`${API_URL}${brand.logo_url}`} alt="" /> : <span>{brand.logo_letter}</span>}
+          {brand.logo_url ? (
+            <img src={`${API_URL}${brand.logo_url}`} alt="" />
+          ) : (
+            <span aria-hidden="true">{brand.logo_letter}</span>
+          )}
           {brand.name}
         </p>
       )}

@@ -22,6 +22,9 @@ const PAGES = {
   privacy: async (language: Language): Promise<Section[]> => [
     { heading: null, text: plain((await client.api.info.privacyPolicy.query({ language })).content) },
   ],
+  offer: async (language: Language): Promise<Section[]> => [
+    { heading: null, text: plain((await client.api.info.publicOffer.query({ language })).content) },
+  ],
 } as const;
 
 type PageName = keyof typeof PAGES;
@@ -32,11 +35,16 @@ export function InfoPages() {
   const language = useLanguage();
   const support = useLoaded(() => client.api.info.supportConfig.query()).value;
   const [open, setOpen] = useState<PageName | null>(null);
-  const names: Record<PageName, string> = { rules: texts.rules, faq: texts.faq, privacy: texts.privacy };
+  const names: Record<PageName, string> = {
+    rules: texts.rules,
+    faq: texts.faq,
+    privacy: texts.privacy,
+    offer: texts.publicOffer,
+  };
 
   return (
     <footer className="info">
-      <nav>
+      <nav aria-label={texts.infoPages}>
         {(Object.keys(PAGES) as PageName[]).map((name) => (
           <button
             type="button"
@@ -71,7 +79,7 @@ function InfoPage({ name }: { name: PageName }) {
       {value?.length === 0 && <p className="soft">{texts.emptyPage}</p>}
       {value?.map(({ heading, text }) => (
         <div key={heading ?? name}>
-          {heading !== null && <h3>{heading}</h3>}
+          {heading !== null && <h2>{heading}</h2>}
           <p className="text">{text}</p>
         </div>
       ))}

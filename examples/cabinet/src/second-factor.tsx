@@ -110,6 +110,9 @@ export function ProofDialog() {
       ) : (
         <p>{texts.signInAgain}</p>
       )}
+      <button type="button" className="plain" onClick={() => end(null)}>
+        {texts.cancel}
+      </button>
     </dialog>
   );
 }

@@ -1,47 +1,35 @@
-import { CabinetError } from '@subscription-service/client';
 import { type FormEvent, useState } from 'react';
+import { leaveForProvider, originOfVisit, type Provider } from './arrival.tsx';
+import { DeepLinkSignIn } from './deep-link-sign-in.tsx';
+import { LoginWidget } from './login-widget.tsx';
+import { MailboxHint } from './mailbox-hint.tsx';
+import { ForgottenPassword } from './password-reset.tsx';
 import { type SecondPart, SecondStep, secondPartOf } from './second-factor.tsx';
-import { API_URL, client, sentenceOf } from './service.ts';
+import { client, sentenceOf } from './service.ts';
+import { Field, fieldProblem } from './states.tsx';
 import { useLanguage, useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
 
-type Mode = 'sign-in' | 'register' | 'mail-sent';
+type Mode = 'sign-in' | 'register' | 'mail-sent' | 'forgotten';
 
-export function SignIn({ onDone }: { onDone: () => void }) {
+interface Props {
+  /** Of a sign-in that began elsewhere. */
+  firstPart: SecondPart | null;
+  onDone: () => void;
+}
+
+/** Every way to sign in that the operator has switched on. */
+export function SignIn({ firstPart, onDone }: Props) {
   const texts = useTexts();
-  const language = useLanguage();
+  const emailAuth = useLoaded(() => client.api.branding.emailAuth.query());
+  const [secondPart, setSecondPart] = useState<SecondPart | null>(firstPart);
   const [mode, setMode] = useState<Mode>('sign-in');
   const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const [isBusy, setIsBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const [secondPart, setSecondPart] = useState<SecondPart | null>(null);
-  const fieldError = (path: string) => {
-    const problem = error instanceof CabinetError ? error.fieldErrors.find((field) => field.path === path) : undefined;
-    if (!problem) return undefined;
-    return problem.type === 'string_too_short' ? `${texts.tooShort} ${problem.bounds.min_length}` : texts.invalidValue;
+  const refused = (error: unknown) => {
+    const part = secondPartOf(error);
+    setSecondPart(part);
+    return part !== null;
   };
-
-  async function submit(event: FormEvent) {
-    event.preventDefault();
-    setIsBusy(true);
-    setError(null);
-    try {
-      if (mode === 'sign-in') {
-        await client.session.start(await client.api.auth.email.login.mutate({ email, password }));
-        onDone();
-      } else {
-        const answer = await client.api.auth.email.registerStandalone.mutate({ email, password, language });
-        setMode(answer.requires_verification ? 'mail-sent' : 'sign-in');
-      }
-    } catch (problem) {
-      const next = secondPartOf(problem);
-      if (next) setSecondPart(next);
-      else setError(problem);
-    } finally {
-      setIsBusy(false);
-    }
-  }
 
   return (
     <main className="narrow">
@@ -53,71 +41,154 @@ export function SignIn({ onDone }: { onDone: () => void }) {
         <SecondStep part={secondPart} onDone={onDone} />
       ) : mode === 'mail-sent' ? (
         <section className="card" data-testid="mail-sent">
-          <p>{texts.mailSent}</p>
+          <p role="status">{texts.mailSent}</p>
           <MailboxHint />
           <button type="button" className="plain" onClick={() => setMode('sign-in')}>
             {texts.toSignIn}
           </button>
         </section>
+      ) : mode === 'forgotten' ? (
+        <ForgottenPassword email={email} onBack={() => setMode('sign-in')} />
       ) : (
-        <form className="card" onSubmit={submit}>
-          <div className="tabs" role="tablist">
-            {(['sign-in', 'register'] as const).map((tab) => (
-              <button type="button" role="tab" key={tab} aria-selected={mode === tab} onClick={() => setMode(tab)}>
-                {tab === 'sign-in' ? texts.signIn : texts.register}
-              </button>
-            ))}
-          </div>
-          <label>
-            {texts.email}
-            <input
-              name="email"
-              type="email"
-              autoComplete="email"
-              required
-              value={email}
-              onChange={(event) => setEmail(event.target.value)}
-            />
-            {fieldError('email') && <span className="problem">{fieldError('email')}</span>}
-          </label>
-          <label>
-            {texts.password}
-            <input
-              name="password"
-              type="password"
-              autoComplete={mode === 'sign-in' ? 'current-password' : 'new-password'}
-              required
-              value={password}
-              onChange={(event) => setPassword(event.target.value)}
-            />
-            {mode === 'register' && !fieldError('password') && <span className="hint">{texts.passwordHint}</span>}
-            {fieldError('password') && <span className="problem">{fieldError('password')}</span>}
-          </label>
-          {error !== null && !(error instanceof CabinetError && error.fieldErrors.length > 0) && (
-            <p className="problem" role="alert">
-              {sentenceOf(error)}
-            </p>
+        <>
+          {emailAuth.value?.enabled !== false && (
+            <EmailForm mode={mode} email={email} onEmail={setEmail} onMode={setMode} onDone={onDone} onRefused={refused} />
           )}
-          <button type="submit" className="main" disabled={isBusy}>
-            {mode === 'sign-in' ? texts.signIn : texts.register}
-          </button>
-        </form>
+          <OtherWays onDone={onDone} onRefused={refused} />
+        </>
       )}
     </main>
   );
 }
 
-/** Only a sandbox has a mailbox that everyone can read. */
-function MailboxHint() {
+interface EmailFormProps {
+  mode: 'sign-in' | 'register';
+  email: string;
+  onEmail: (email: string) => void;
+  onMode: (mode: Mode) => void;
+  onDone: () => void;
+  onRefused: (error: unknown) => boolean;
+}
+
+function EmailForm({ mode, email, onEmail, onMode, onDone, onRefused }: EmailFormProps) {
   const texts = useTexts();
-  const { value } = useLoaded(() => client.open.health.check.query());
-  if (!value?.sandbox.includes('mail')) return null;
+  const language = useLanguage();
+  const [password, setPassword] = useState('');
+  const [isBusy, setIsBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+
+  async function submit(event: FormEvent) {
+    event.preventDefault();
+    setIsBusy(true);
+    setError(null);
+    const { login, registerStandalone } = client.api.auth.email;
+    const { referral_code, campaign_slug } = originOfVisit();
+    try {
+      if (mode === 'sign-in') {
+        await client.session.start(await login.mutate({ email, password, campaign_slug }));
+        onDone();
+      } else {
+        const answer = await registerStandalone.mutate({ email, password, language, referral_code });
+        onMode(answer.requires_verification ? 'mail-sent' : 'sign-in');
+      }
+    } catch (problem) {
+      if (!onRefused(problem)) setError(problem);
+    } finally {
+      setIsBusy(false);
+    }
+  }
+
+  const isAtField = fieldProblem(error, 'email') !== null || fieldProblem(error, 'password') !== null;
   return (
-    <p className="hint">
-      {texts.sandboxMail}{' '}
-      <a href={`${API_URL}/sandbox`} target="_blank" rel="noreferrer">
-        {texts.openMailbox}
-      </a>
-    </p>
+    <form className="card" onSubmit={submit}>
+      {/* Two buttons of which one is pressed: the form below is the same for both. */}
+      <fieldset className="tabs" aria-label={texts.signInOrRegister}>
+        {(['sign-in', 'register'] as const).map((tab) => (
+          <button
+            type="button"
+            key={tab}
+            aria-pressed={mode === tab}
+            onClick={() => {
+              setError(null);
+              onMode(tab);
+            }}
+          >
+            {tab === 'sign-in' ? texts.signIn : texts.register}
+          </button>
+        ))}
+      </fieldset>
+      <Field label={texts.email} error={error} path="email">
+        {(attributes) => (
+          <input
+            {...attributes}
+            name="email"
+            type="email"
+            autoComplete="email"
+            required
+            value={email}
+            onChange={(event) => onEmail(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label={texts.password} hint={mode === 'register' ? texts.passwordHint : undefined} error={error} path="password">
+        {(attributes) => (
+          <input
+            {...attributes}
+            name="password"
+            type="password"
+            autoComplete={mode === 'sign-in' ? 'current-password' : 'new-password'}
+            required
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        )}
+      </Field>
+      {error !== null && !isAtField && (
+        <p className="problem" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+      <button type="submit" className="main" disabled={isBusy}>
+        {mode === 'sign-in' ? texts.signIn : texts.register}
+      </button>
+      {mode === 'sign-in' && (
+        <button type="button" className="quiet" onClick={() => onMode('forgotten')}>
+          {texts.forgottenPassword}
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** The bot, the messenger's button, and other providers. */
+function OtherWays({ onDone, onRefused }: { onDone: () => void; onRefused: (error: unknown) => boolean }) {
+  const texts = useTexts();
+  const widget = useLoaded(() => client.api.branding.messengerWidget.query());
+  const providers = useLoaded(() => client.api.oauth.providers.query());
+  const [error, setError] = useState<unknown>(null);
+  const hasBot = Boolean(widget.value?.bot_username);
+  const list = providers.value?.providers ?? [];
+  if (!hasBot && list.length === 0) return null;
+  return (
+    <section className="card other-ways" aria-label={texts.otherWays}>
+      <h2>{texts.otherWays}</h2>
+      {hasBot && <DeepLinkSignIn onDone={onDone} onRefused={onRefused} />}
+      {widget.value && hasBot && <LoginWidget settings={widget.value} />}
+      {list.map(({ name, display_name }) => (
+        <button
+          type="button"
+          className="plain"
+          key={name}
+          onClick={() => leaveForProvider(name as Provider, 'sign-in').catch(setError)}
+        >
+          {texts.signInWith} {display_name}
+        </button>
+      ))}
+      {error !== null && (
+        <p className="problem" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+    </section>
   );
 }

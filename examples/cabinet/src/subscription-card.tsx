@@ -1,10 +1,9 @@
-import type { CabinetProcedures } from '@subscription-service/client';
-import { useState } from 'react';
-import { sentenceOf } from './service.ts';
+import type { Subscription, SubscriptionStatus } from './account-state.tsx';
+import { CopyField } from './copy-field.tsx';
+import { addressOf } from './routes.ts';
+import { client, sentenceOf } from './service.ts';
 import { day, useLanguage, useTexts } from './texts.ts';
-
-type SubscriptionStatus = Awaited<ReturnType<CabinetProcedures['subscription']['get']['query']>>;
-type Subscription = NonNullable<SubscriptionStatus['subscription']>;
+import { useLoaded } from './use-loaded.ts';
 
 export function SubscriptionCard({ status, error }: { status: SubscriptionStatus | null; error: unknown }) {
   const texts = useTexts();
@@ -15,8 +14,17 @@ export function SubscriptionCard({ status, error }: { status: SubscriptionStatus
       {error !== null && <p className="problem">{sentenceOf(error)}</p>}
       {subscription ? (
         <Facts subscription={subscription} />
+      ) : status === null ? (
+        <p className="soft">…</p>
       ) : (
-        <p className="soft">{status === null ? '…' : texts.noSubscription}</p>
+        <>
+          <p className="soft">{texts.noSubscription}</p>
+          <p>
+            <a className="main" href={addressOf('tariffs')}>
+              {texts.chooseTariff}
+            </a>
+          </p>
+        </>
       )}
     </section>
   );
@@ -25,7 +33,7 @@ export function SubscriptionCard({ status, error }: { status: SubscriptionStatus
 function Facts({ subscription }: { subscription: Subscription }) {
   const texts = useTexts();
   const language = useLanguage();
-  const { traffic_limit_gb: limit, traffic_used_gb: used } = subscription;
+  const { traffic_limit_gb: limit, traffic_used_gb: used, servers } = subscription;
   return (
     <>
       <p className="figure small">
@@ -38,28 +46,48 @@ function Facts({ subscription }: { subscription: Subscription }) {
         <dt>{texts.traffic}</dt>
         <dd>
           {limit === 0 ? texts.unlimited : `${used.toFixed(1)} / ${limit} ${texts.gb}`}
-          {limit > 0 && <progress max={100} value={subscription.traffic_used_percent} />}
+          {limit > 0 && <progress max={100} value={subscription.traffic_used_percent} aria-label={texts.traffic} />}
         </dd>
         <dt>{texts.devices}</dt>
         <dd>{subscription.device_limit}</dd>
+        {servers.length > 0 && (
+          <>
+            <dt>{texts.servers}</dt>
+            <dd>{servers.map(({ name }) => name).join(', ')}</dd>
+          </>
+        )}
       </dl>
-      {!subscription.hide_subscription_link && subscription.is_active && <Link url={subscription.subscription_url ?? null} />}
+      {!subscription.hide_subscription_link && subscription.is_active && (
+        <Connection url={subscription.subscription_url ?? null} />
+      )}
     </>
   );
 }
 
-function Link({ url }: { url: string | null }) {
+function Connection({ url }: { url: string | null }) {
   const texts = useTexts();
-  const [isCopied, setIsCopied] = useState(false);
   if (url === null) return <p className="soft">{texts.linkComing}</p>;
-  const copy = () => navigator.clipboard.writeText(url).then(() => setIsCopied(true));
   return (
-    <div className="link">
-      <span className="soft">{texts.link}</span>
-      <code data-testid="subscription-link">{url}</code>
-      <button type="button" className="plain" onClick={copy}>
-        {isCopied ? texts.copied : texts.copy}
-      </button>
-    </div>
+    <>
+      <CopyField label={texts.subscriptionLink} value={url} testId="subscription-link" />
+      <Instructions />
+    </>
+  );
+}
+
+function Instructions() {
+  const texts = useTexts();
+  const link = useLoaded(() => client.api.subscription.connectionLink.query());
+  const steps = link.value?.instructions.steps ?? [];
+  if (steps.length === 0) return null;
+  return (
+    <details>
+      <summary>{texts.connect}</summary>
+      <ol>
+        {steps.map((step) => (
+          <li key={step}>{step}</li>
+        ))}
+      </ol>
+    </details>
   );
 }

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'react';
+
+/** The address of a view is in the hash (`#/tickets/12`): a reload keeps the view, and the browser's back button works. */
+export const VIEWS = [
+  'overview',
+  'tariffs',
+  'renewal',
+  'devices',
+  'traffic',
+  'balance',
+  'gifts',
+  'wheel',
+  'polls',
+  'contests',
+  'referral',
+  'tickets',
+  'notifications',
+  'account',
+  'my-data',
+] as const;
+
+export type View = (typeof VIEWS)[number];
+
+export interface Route {
+  view: View;
+  /** What follows the view, for example the id of a ticket. */
+  argument: string | null;
+}
+
+/** Unknown addresses are those of the overview. */
+export function readRoute(hash: string): Route {
+  const [view, argument] = hash.replace(/^#\/?/, '').split('/');
+  const known = VIEWS.find((name) => name === view);
+  return { view: known ?? 'overview', argument: known && argument ? decodeURIComponent(argument) : null };
+}
+
+export function addressOf(view: View, argument?: string | number): string {
+  return argument === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(argument)}`;
+}
+
+export function openView(view: View, argument?: string | number): void {
+  location.hash = addressOf(view, argument);
+}
+
+export function useRoute(): Route {
+  const [route, setRoute] = useState(() => readRoute(location.hash));
+  useEffect(() => {
+    const read = () => setRoute(readRoute(location.hash));
+    addEventListener('hashchange', read);
+    return () => removeEventListener('hashchange', read);
+  }, []);
+  return route;
+}
