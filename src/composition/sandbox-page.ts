@@ -1,18 +1,23 @@
 import type { SandboxView } from '@subscription-service/sandbox/page/sandbox-view';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Sandbox } from './sandbox.ts';
 import type { SandboxServers } from './sandbox-host.ts';
 
 const PAGE_SIZE = 100;
+/** A photo that a person sends, as Base64. */
+const BODY_LIMIT = 16 * 1024 * 1024;
+const STARTING = { ok: false, error_code: 503, description: 'The sandbox is starting' };
+const BOT_API = '/sandbox/bot-api';
 
 /** Serves `/sandbox` on the instance that hosts the fakes; the others redirect the browser to it. */
 export function registerSandboxPage(server: FastifyInstance, sandbox: Sandbox): void {
   server.register(async (scope) => {
     const { handleSandboxRequest } = await import('@subscription-service/sandbox/page/handle-sandbox-request');
     scope.removeContentTypeParser(['application/json', 'text/plain']);
-    scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    registerBotApi(scope, sandbox);
     for (const url of ['/sandbox', '/sandbox/*']) {
-      scope.all(url, async (request, reply) => {
+      scope.all(url, { bodyLimit: BODY_LIMIT }, async (request, reply) => {
         const servers = sandbox.host.servers();
         if (!servers) {
           const host = sandbox.host.addresses().serviceUrl;
@@ -23,7 +28,7 @@ export function registerSandboxPage(server: FastifyInstance, sandbox: Sandbox): 
           method: request.method,
           path: request.url.split('?', 1)[0]!,
           headers: request.headers as Record<string, string | undefined>,
-          body: typeof request.body === 'string' ? request.body : '',
+          body: bytesOf(request).toString('utf8'),
         });
         return reply
           .code(answer.status)
@@ -32,6 +37,40 @@ export function registerSandboxPage(server: FastifyInstance, sandbox: Sandbox): 
       });
     }
   });
+}
+
+/**
+ * The fake Bot API at an address that stays: its port changes with every start, and a bot is a process of its own. A bot has to
+ * name its token, as with the real messenger.
+ */
+function registerBotApi(scope: FastifyInstance, sandbox: Sandbox): void {
+  // A waiting getUpdates would delay the end of the process.
+  scope.addHook('preClose', async () => sandbox.host.servers()?.messenger.endPoll());
+  scope.all(`${BOT_API}/*`, { bodyLimit: BODY_LIMIT }, async (request, reply) => {
+    const messenger = sandbox.host.servers()?.messenger;
+    const host = sandbox.host.addresses().serviceUrl;
+    if (!messenger) return host ? reply.redirect(`${host}${request.url}`, 307) : reply.code(503).send(STARTING);
+    const url = new URL(request.url, 'http://localhost');
+    const rawBody = bytesOf(request);
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value ?? '')]));
+    const answer = await messenger.handle({
+      method: request.method,
+      path: url.pathname.slice(BOT_API.length),
+      query: url.searchParams,
+      headers,
+      body: rawBody.toString('utf8'),
+      rawBody,
+    });
+    return reply
+      .code(answer.status)
+      .headers(answer.headers ?? {})
+      .type(answer.contentType)
+      .send(answer.body);
+  });
+}
+
+function bytesOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
 function viewOf(sandbox: Sandbox, servers: SandboxServers): SandboxView {
@@ -51,6 +90,7 @@ function viewOf(sandbox: Sandbox, servers: SandboxServers): SandboxView {
         });
       },
     },
+    chats: messenger.conversations,
     panel: {
       users: async () => panel.listUsers(PAGE_SIZE).map((user) => ({ ...user, expireAt: textOf(user.expireAt) })),
       squads: async () =>

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { App } from '../core/app.ts';
 import type { Env } from '../core/env.ts';
 import { assertCanListen, listenFailure } from '../core/http/listen-failure.ts';
@@ -277,6 +277,7 @@ export async function announce(facts: Announcement): Promise<void> {
   if (fakes.length > 0 && !fakes.includes('messenger')) {
     log.warn('SANDBOX: BOT_TOKEN is set, so the messenger is the real one: its users get real messages');
   }
+  if (sandbox && fakes.includes('messenger')) await saveBotFile(env.dataDir, url, sandbox);
   const moved = sandbox?.clock.describe();
   if (moved) log.warn(moved);
   // The console is for the person who typed `npm start`; a production log holds no token.
@@ -300,4 +301,17 @@ export async function announce(facts: Announcement): Promise<void> {
 /** The sandbox also leaves the first token in `DATA_DIR/api-token`, readable by its owner alone. */
 async function saveTokenFile(dataDir: string, token: string): Promise<void> {
   await writeFile(join(dataDir, 'api-token'), `${token}\n`, { mode: 0o600 });
+}
+
+/** What a bot of the fake messenger needs, as a file for `node --env-file`: it is a process of its own (docs/client.md). */
+async function saveBotFile(dataDir: string, url: string, { secrets }: Sandbox): Promise<void> {
+  const lines = [
+    `SERVICE_URL=${url}`,
+    `API_KEY_FILE=${resolve(dataDir, 'api-token')}`,
+    `BOT_TOKEN=${secrets.botToken}`,
+    `BOT_API_ROOT=${url}/sandbox/bot-api`,
+    `WEBHOOK_SECRET_TOKEN=${secrets.webhookSecret}`,
+  ];
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(join(dataDir, 'sandbox-bot.env'), `${lines.join('\n')}\n`, { mode: 0o600 });
 }

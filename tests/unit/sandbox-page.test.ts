@@ -1,8 +1,13 @@
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { handleSandboxRequest, type SandboxRequest } from '../../packages/sandbox/src/page/handle-sandbox-request.ts';
+import { CHAT_SCRIPT } from '../../packages/sandbox/src/page/chat-panel.ts';
+import { handleSandboxRequest } from '../../packages/sandbox/src/page/handle-sandbox-request.ts';
 import { PAGE_HTML, PAGE_SCRIPT } from '../../packages/sandbox/src/page/sandbox-page.ts';
+import type { SandboxRequest } from '../../packages/sandbox/src/page/sandbox-reply.ts';
 import type { SandboxView } from '../../packages/sandbox/src/page/sandbox-view.ts';
+import { aPng } from '../support/image-samples.ts';
+
+const VERA = { id: 7, first_name: 'Vera' };
 
 function setup() {
   const steps: string[] = [];
@@ -16,6 +21,18 @@ function setup() {
     messenger: {
       list: async () => [],
       setMember: async (channelId, userId, isMember) => void steps.push(`member ${channelId} ${userId} ${isMember}`),
+    },
+    chats: {
+      bot: async () => ({ username: 'sandbox_bot', commands: [] }),
+      people: async () => [VERA],
+      add: async (person) => void steps.push(`add ${JSON.stringify(person)}`),
+      read: async (id) => (id === VERA.id ? { person: VERA, messages: [], invoices: {}, answer: null } : null),
+      sendText: async (id, text) => steps.push(`text ${id} ${text}`) > 0 && id === VERA.id,
+      sendPhoto: async (id, { contentType }, caption) => steps.push(`photo ${id} ${contentType} ${caption}`) > 0,
+      press: async (id, messageId, data) => steps.push(`press ${id} ${messageId} ${data}`) > 0,
+      pay: async (id, link) => (link === 'known' && steps.push(`pay ${id}`) > 0 ? { status: 'paid' } : null),
+      repeat: async (id) => steps.push(`repeat ${id}`) > 0,
+      file: (id) => (id === 'picture' ? { bytes: aPng(1, 1) } : id === 'page' ? { bytes: Buffer.from('<html>') } : null),
     },
     panel: { users: async () => [], squads: async () => [{ uuid: 'u', name: 'Default', members: 2 }] },
     payments: {
@@ -41,15 +58,17 @@ function setup() {
 describe('sandbox page', () => {
   it('serves page, style and script with a policy that allows nothing else', async () => {
     const { ask } = setup();
-    for (const path of ['/sandbox', '/sandbox/', '/sandbox/page.css', '/sandbox/page.js']) {
+    for (const path of ['/sandbox', '/sandbox/', '/sandbox/page.css', '/sandbox/page.js', '/sandbox/chat.js']) {
       const reply = await ask('GET', path);
       expect(reply.status, path).toBe(200);
       expect(reply.headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
       expect(reply.headers['content-security-policy']).not.toContain('unsafe');
     }
     expect(PAGE_HTML).not.toMatch(/<script>|style=|onclick=|https?:/);
-    expect(() => new Script(PAGE_SCRIPT)).not.toThrow();
-    expect(PAGE_SCRIPT).not.toMatch(/innerHTML|insertAdjacentHTML|eval\(/);
+    for (const script of [PAGE_SCRIPT, CHAT_SCRIPT]) {
+      expect(() => new Script(script)).not.toThrow();
+      expect(script).not.toMatch(/innerHTML|insertAdjacentHTML|eval\(/);
+    }
   });
 
   it('spec 10 U9: a user can be made to have left a required channel', async () => {
@@ -75,7 +94,7 @@ describe('sandbox page', () => {
   it('shows the state', async () => {
     const { ask } = setup();
     const reply = await ask('GET', '/sandbox/api/state');
-    expect(JSON.parse(reply.body)).toMatchObject({
+    expect(JSON.parse(String(reply.body))).toMatchObject({
       now: '2026-03-01T10:00:00.000Z',
       mail: [{ id: 1 }],
       messages: [],
@@ -97,7 +116,7 @@ describe('sandbox page', () => {
   it('moves the clock forward only, by at most 30 days a step', async () => {
     const { ask } = setup();
     const advance = async (ms: unknown) => ask('POST', '/sandbox/api/clock', { body: JSON.stringify({ advance_ms: ms }) });
-    expect(JSON.parse((await advance(86_400_000)).body)).toEqual({ success: true, now: '2026-03-02T10:00:00.000Z' });
+    expect(JSON.parse(String((await advance(86_400_000)).body))).toEqual({ success: true, now: '2026-03-02T10:00:00.000Z' });
     for (const bad of [0, -1, 1.5, '5', null, 30 * 86_400_000 + 1]) expect((await advance(bad)).status).toBe(422);
     expect((await ask('POST', '/sandbox/api/clock', { body: '{' })).status).toBe(422);
   });
@@ -110,5 +129,71 @@ describe('sandbox page', () => {
     expect((await ask('POST', '/sandbox/api/payments/%E0%A4%A/pay')).status).toBe(404);
     expect((await ask('GET', '/sandbox/constructor')).status).toBe(404);
     expect(steps).toEqual([]);
+  });
+});
+
+describe('chats of the sandbox page', () => {
+  const PHOTO = aPng(2, 2).toString('base64');
+  const write = (ask: ReturnType<typeof setup>['ask'], path: string, body: unknown) =>
+    ask('POST', `/sandbox/api/chats${path}`, { body: JSON.stringify(body) });
+
+  it('lists the persons and reads a conversation', async () => {
+    const { ask } = setup();
+    const overview = await ask('GET', '/sandbox/api/chats');
+    expect(JSON.parse(String(overview.body))).toEqual({ bot: { username: 'sandbox_bot', commands: [] }, people: [VERA] });
+    expect(JSON.parse(String((await ask('GET', '/sandbox/api/chats/7')).body))).toMatchObject({ person: VERA, messages: [] });
+    expect((await ask('GET', '/sandbox/api/chats/8')).status).toBe(404);
+  });
+
+  it.each([
+    [
+      '',
+      { id: 9, first_name: 'Ann', username: 'ann', language_code: 'en' },
+      'add {"id":9,"first_name":"Ann","username":"ann","language_code":"en"}',
+    ],
+    ['/7/messages', { text: '/start' }, 'text 7 /start'],
+    ['/7/messages', { photo: PHOTO, caption: 'see' }, 'photo 7 image/png see'],
+    ['/7/presses', { message_id: 3, data: 'menu_buy' }, 'press 7 3 menu_buy'],
+    ['/7/payments', { link: 'known' }, 'pay 7'],
+    ['/7/repeats', {}, 'repeat 7'],
+  ])('POST %s %j', async (path, body, step) => {
+    const { ask, steps } = setup();
+    expect((await write(ask, path, body)).status).toBe(200);
+    expect(steps).toEqual([step]);
+  });
+
+  it.each([
+    ['', { id: 0, first_name: 'Ann' }],
+    ['', { id: 9 }],
+    ['', { id: 9, first_name: 'Ann', username: 'no name' }],
+    ['/7/messages', {}],
+    ['/7/messages', null],
+    ['/7/messages', { text: 'x'.repeat(4_097) }],
+    ['/7/messages', { photo: 'PGh0bWw+' }],
+    ['/7/messages', { photo: PHOTO, text: 'both' }],
+    ['/7/presses', { message_id: 'x', data: 'menu_buy' }],
+    ['/7/payments', { link: 5 }],
+  ])('refuses POST %s %j', async (path, body) => {
+    const { ask, steps } = setup();
+    expect((await write(ask, path, body)).status).toBe(422);
+    expect(steps).toEqual([]);
+  });
+
+  it('refuses other pages, methods, persons and invoices', async () => {
+    const { ask } = setup();
+    const send = { body: JSON.stringify({ text: 'hello' }) };
+    expect((await ask('POST', '/sandbox/api/chats/7/messages', { ...send, headers: {} })).status).toBe(403);
+    expect((await ask('GET', '/sandbox/api/chats/7/messages')).status).toBe(405);
+    expect((await ask('DELETE', '/sandbox/api/chats')).headers.allow).toBe('GET, POST');
+    expect((await ask('POST', '/sandbox/api/chats/8/messages', send)).status).toBe(404);
+    expect((await write(ask, '/7/payments', { link: 'unknown' })).status).toBe(404);
+  });
+
+  it('serves pictures as such and nothing else', async () => {
+    const { ask } = setup();
+    const picture = await ask('GET', '/sandbox/api/pictures/picture');
+    expect([picture.status, picture.headers['content-type']]).toEqual([200, 'image/png']);
+    expect((await ask('GET', '/sandbox/api/pictures/page')).status).toBe(404);
+    expect((await ask('GET', '/sandbox/api/pictures/unknown')).status).toBe(404);
   });
 });

@@ -3,6 +3,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
+import { runOnce } from '../ledger/run-once.ts';
 import { attachableFile, keepFile, knownFile, recordReceived, storedFileId } from '../media/media.ts';
 import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './notices.ts';
 import { insertMessage, insertTicket, isUserBlocked, lastReplyAt, lockTicket, setStatus, setWaitingSince } from './repo.ts';
@@ -43,10 +44,17 @@ export interface MessageDraft extends AttachmentInput {
  * A user opens a ticket with its first message (spec 05 section 1.2).
  * @throws AppError 403 tickets are off, or any of the user's tickets is blocked; ValidationError 422 for a bad attachment
  */
-export async function openTicket(app: App, actor: UserActor, draft: TicketDraft): Promise<OpenedTicket> {
+export async function openTicket(
+  app: App,
+  actor: UserActor,
+  draft: TicketDraft,
+  idempotencyKey: string | null = null,
+): Promise<OpenedTicket> {
   const attachment = await withFile(attachmentOf(draft), (id) => attachableFile(app, actor.userId, id));
   if (!areTicketsEnabled(app)) throw ticketsDisabled();
-  return inTransaction(app, async (t) => {
+  // Without the file: a client that repeats the request has uploaded it again, under another id.
+  const once = { key: idempotencyKey, operation: 'ticket.open', input: { title: draft.title, text: draft.text } };
+  return runOnce(app, actor, once, async (t) => {
     const now = t.clock.now();
     if (await isUserBlocked(t.db, actor.userId, now)) throw supportBlocked();
     await checkFile(t, attachment);
@@ -62,9 +70,16 @@ export async function openTicket(app: App, actor: UserActor, draft: TicketDraft)
  * @throws AppError 404 unknown or of another user, 400 closed, 403 blocked, 429 less than 2 s after the last message;
  *   ValidationError 422 for a bad attachment
  */
-export async function postUserMessage(app: App, actor: UserActor, ticketId: number, draft: MessageDraft): Promise<TicketMessage> {
+export async function postUserMessage(
+  app: App,
+  actor: UserActor,
+  ticketId: number,
+  draft: MessageDraft,
+  idempotencyKey: string | null = null,
+): Promise<TicketMessage> {
   const attachment = await withFile(attachmentOf(draft), (id) => attachableFile(app, actor.userId, id));
-  return inTransaction(app, async (t) => {
+  const once = { key: idempotencyKey, operation: 'ticket.message', input: { ticketId, text: draft.text } };
+  return runOnce(app, actor, once, async (t) => {
     const ticket = await lockTicket(t.db, ticketId, actor.userId);
     if (!ticket) throw ticketNotFound();
     const now = t.clock.now();

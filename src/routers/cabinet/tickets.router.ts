@@ -39,13 +39,14 @@ export const ticketsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' },
       description:
-        'Opens a ticket with its first message. Administrators are notified in the messenger and in the cabinet. Emits `ticket.created`.',
+        'Opens a ticket with its first message. Administrators are notified in the messenger and in the cabinet. Emits `ticket.created`. Accepts `Idempotency-Key`; the attached file is not compared.',
       refuses: [ticketsDisabled, supportBlocked],
+      idempotent: true,
     })
     .input(fromWire(TicketCreateRequest))
     .output(toWire(TicketDetailResponse))
     .mutation(async ({ ctx, input }) => {
-      const ticket = await openTicket(ctx.app, ctx.actor, { ...input, text: input.message });
+      const ticket = await openTicket(ctx.app, ctx.actor, { ...input, text: input.message }, ctx.idempotencyKey);
       return withFiles(ctx.app, withTitle(ticket));
     }),
 
@@ -63,12 +64,16 @@ export const ticketsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/tickets/{ticket_id}/messages', tags, summary: 'Add a message to an own ticket' },
       description:
-        'Adds a message to an own ticket that is not closed; an answered ticket becomes pending. Administrators are notified. Emits `ticket.message_added`. Limited to one message in two seconds.',
+        'Adds a message to an own ticket that is not closed; an answered ticket becomes pending. Administrators are notified. Emits `ticket.message_added`. Limited to one message in two seconds. Accepts `Idempotency-Key`; the attached file is not compared.',
       refuses: [repliesBlocked, ticketClosed, ticketNotFound, rateLimited],
+      idempotent: true,
     })
     .input(fromWire(TicketMessageInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))
     .mutation(async ({ ctx, input: { ticketId, ...input } }) =>
-      withFiles(ctx.app, await postUserMessage(ctx.app, ctx.actor, ticketId, { ...input, text: input.message })),
+      withFiles(
+        ctx.app,
+        await postUserMessage(ctx.app, ctx.actor, ticketId, { ...input, text: input.message }, ctx.idempotencyKey),
+      ),
     ),
 });

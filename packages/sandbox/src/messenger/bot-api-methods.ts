@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredState } from '../stored-state.ts';
+import { BotApiRefusal } from './bot-api-refusal.ts';
 import {
   isSentFile,
   MAX_MESSAGES,
@@ -7,25 +8,18 @@ import {
   type SandboxMessage,
   type SandboxStarsInvoice,
   type SandboxStarsTransfer,
+  type SandboxUpdate,
   type SentFile,
   type SentFiles,
 } from './messenger-state.ts';
-
-/** A refusal of the Bot API. */
-export class BotApiRefusal extends Error {
-  readonly status: number;
-  readonly retryAfter: number | null;
-
-  constructor(status: number, description: string, retryAfter: number | null = null) {
-    super(description);
-    this.status = status;
-    this.retryAfter = retryAfter;
-  }
-}
+import type { UpdateQueue } from './update-queue.ts';
 
 export interface MethodContext {
   state: StoredState<MessengerState>;
   files: SentFiles;
+  queue: UpdateQueue;
+  /** Posts updates that waited for a webhook. */
+  postQueued: (updates: SandboxUpdate[]) => void;
   bot: { id: number; username: string; first_name: string };
   now: () => Date;
   baseUrl: () => string;
@@ -35,7 +29,7 @@ export interface MethodContext {
   postStarsMessage: (message: Record<string, unknown>) => Promise<void>;
 }
 
-type Payload = Record<string, unknown>;
+export type Payload = Record<string, unknown>;
 
 const FILE_ID = /^[\w-]{8,255}$/;
 const MAX_FILE_TEXT = 64 * 1024;
@@ -43,7 +37,7 @@ const MAX_FILE_TEXT = 64 * 1024;
 type MediaField = 'photo' | 'video' | 'document';
 export type BotApiMethod = (context: MethodContext, payload: Payload) => Promise<unknown>;
 
-/** The methods the service uses, as the real Bot API answers them. */
+/** Messages, money and members, as the real Bot API answers the methods. */
 export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
   getMe: async ({ bot }) => ({ ...bot, is_bot: true, can_join_groups: true, has_main_web_app: true }),
   sendMessage,
@@ -69,22 +63,8 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
     }
     return true;
   },
-  answerCallbackQuery: async () => true,
   getChatMember,
   getChat,
-  getWebhookInfo: async ({ state }) => ({
-    url: (await state.read()).webhook?.url ?? '',
-    has_custom_certificate: false,
-    pending_update_count: 0,
-  }),
-  setWebhook: async ({ state }, payload) => {
-    const url = String(payload.url ?? '');
-    const secret = typeof payload.secret_token === 'string' ? payload.secret_token : null;
-    await state.update((current) => {
-      current.webhook = url === '' ? null : { url, secret };
-    });
-    return true;
-  },
 };
 
 async function sendMessage(context: MethodContext, payload: Payload): Promise<unknown> {
@@ -109,7 +89,7 @@ async function sendMedia(context: MethodContext, payload: Payload, kind: MediaFi
 }
 
 /** The messenger counts a text without its tags, and an entity as one character. */
-function parsedLength({ parse_mode: mode }: Payload, text: string): number {
+export function parsedLength({ parse_mode: mode }: Payload, text: string): number {
   const parsed = mode === 'HTML' ? text.replace(/<[^>]*>/g, '').replace(/&(?:lt|gt|amp|quot|#\d+|#x[\da-f]+);/gi, 'x') : text;
   return parsed.length;
 }
@@ -127,7 +107,7 @@ async function setPinned({ state }: MethodContext, payload: Payload, isPinned: b
   return true;
 }
 
-function refuseUnreachable({ unknown, blocked }: MessengerState, chatId: number): void {
+export function refuseUnreachable({ unknown, blocked }: MessengerState, chatId: number): void {
   if (!Number.isSafeInteger(chatId) || unknown.includes(chatId)) throw new BotApiRefusal(400, 'Bad Request: chat not found');
   if (blocked.includes(chatId)) throw new BotApiRefusal(403, 'Forbidden: bot was blocked by the user');
 }
@@ -167,7 +147,18 @@ async function keepMessage(
     refuseUnreachable(current, chatId);
     const id = current.nextId++;
     const buttons = markup?.inline_keyboard ?? [];
-    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...attached, ...place, ...sound };
+    const html = payload.parse_mode === 'HTML' ? { isHtml: true as const } : {};
+    const message = {
+      messageId: id,
+      chatId,
+      text,
+      buttons,
+      ...html,
+      sentAt: sentAt.toISOString(),
+      ...attached,
+      ...place,
+      ...sound,
+    };
     current.messages = [...current.messages, message].slice(-MAX_MESSAGES);
     return id;
   });

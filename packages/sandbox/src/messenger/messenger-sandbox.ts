@@ -10,7 +10,9 @@ import {
   startLoopbackServer,
 } from '../loopback-server.ts';
 import { StoredState } from '../stored-state.ts';
-import { BOT_API_METHODS, BotApiRefusal, type MethodContext, starsMessage, transferOf } from './bot-api-methods.ts';
+import { BOT_API_METHODS, type MethodContext, starsMessage, transferOf } from './bot-api-methods.ts';
+import { BotApiRefusal } from './bot-api-refusal.ts';
+import { type Conversations, createConversations } from './conversations.ts';
 import {
   emptyMessengerState,
   formBody,
@@ -18,10 +20,15 @@ import {
   type SandboxMessage,
   type SandboxMessengerUser,
   type SandboxStarsInvoice,
+  type SandboxUpdate,
   SentFiles,
   signInitData,
+  wireUser,
 } from './messenger-state.ts';
+import { UPDATE_METHODS } from './update-methods.ts';
+import { UpdateQueue } from './update-queue.ts';
 
+const METHODS = { ...BOT_API_METHODS, ...UPDATE_METHODS };
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 /** The real messenger gives a bot ten seconds for the pre-checkout answer. */
 const PRE_CHECKOUT_MS = 10_000;
@@ -65,6 +72,12 @@ export interface MessengerSandbox {
   /** Makes a person known by a public name. */
   setPerson(username: string, messengerId: number): Promise<void>;
   setMembership(chatId: string, userId: number, status: string): Promise<void>;
+  /** What persons do in their chats with the bot. */
+  conversations: Conversations;
+  /** Answers a request to the Bot API that came by another way than this server. */
+  handle(request: LoopbackRequest): Promise<LoopbackReply>;
+  /** Ends the `getUpdates` that waits. */
+  endPoll(): void;
   close(): Promise<void>;
 }
 
@@ -74,9 +87,14 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
   const preCheckouts = new Map<string, (ok: boolean) => void>();
   const knobs: MessengerKnobs = { rateLimits: [], losesStarsUpdates: false };
   const files = new SentFiles();
+  const webhookOf = (current: MessengerState) =>
+    current.webhook ?? (current.isPolled ? null : (options.defaultWebhook?.() ?? null));
+  const queue = new UpdateQueue(state, (current) => webhookOf(current) !== null);
   const context: MethodContext = {
     state,
     files,
+    queue,
+    postQueued: (updates) => void updates.reduce((before, update) => before.then(() => post(update)), Promise.resolve(0)),
     bot: { id: 1_000_001, username: options.botUsername, first_name: 'Sandbox bot' },
     now: options.now,
     baseUrl: () => server.url,
@@ -88,22 +106,27 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
     postStarsMessage: (message) => postStarsMessage(message),
   };
 
-  const postUpdate = async (update: Record<string, unknown>): Promise<number> => {
-    const webhook = (await state.read()).webhook ?? options.defaultWebhook?.() ?? null;
+  const post = async (update: SandboxUpdate): Promise<number> => {
+    const webhook = webhookOf(await state.read());
     if (!webhook) return 0;
-    const updateId = await state.update((current) => current.nextId++);
     try {
       const response = await options.http.request({
         method: 'POST',
         url: webhook.url,
         headers: { 'content-type': 'application/json', ...(webhook.secret ? { [SECRET_HEADER]: webhook.secret } : {}) },
-        body: JSON.stringify({ update_id: updateId, ...update }),
+        body: JSON.stringify(update),
         idempotent: false,
       });
       return response.status;
     } catch {
       return 0;
     }
+  };
+
+  /** A polling bot fetches it; its answer is not waited for. */
+  const postUpdate = async (content: Record<string, unknown>): Promise<number> => {
+    const { update, isQueued } = await queue.add(content);
+    return isQueued ? 200 : post(update);
   };
 
   const postStarsMessage = async (message: Record<string, unknown>): Promise<void> => {
@@ -148,7 +171,7 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
   };
 
   const answer = async (method: string, request: LoopbackRequest): Promise<LoopbackReply> => {
-    const perform = Object.hasOwn(BOT_API_METHODS, method) ? BOT_API_METHODS[method] : undefined;
+    const perform = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
     try {
       if (!perform) throw new BotApiRefusal(404, 'Not Found');
       const retryAfter = knobs.rateLimits.shift();
@@ -167,17 +190,26 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
     }
   };
 
-  const server = await startLoopbackServer(async (request) => {
-    const fileId = /^\/file\/bot[^/]+\/\w+\/([\w-]+)\.\w+$/.exec(request.path)?.[1];
-    const file = fileId === undefined ? null : files.byUniqueId(fileId);
-    if (file) return { status: 200, contentType: 'application/octet-stream', body: file.bytes };
-    const match = /^\/bot([^/]+)\/(\w+)$/.exec(request.path);
+  const handle = async (request: LoopbackRequest): Promise<LoopbackReply> => {
+    const match = /^(\/file)?\/bot([^/]+)\/(?:(\w+)|\w+\/([\w-]+)\.\w+)$/.exec(request.path);
     if (!match) return jsonReply(404, { ok: false, error_code: 404, description: 'Not Found' });
-    if (decodeURIComponent(match[1] ?? '') !== options.botToken) {
+    const [, isFile, token = '', method, fileId] = match;
+    if (decodeURIComponent(token) !== options.botToken) {
       return jsonReply(401, { ok: false, error_code: 401, description: 'Unauthorized' });
     }
-    return answer(match[2] ?? '', request);
-  }, options.port);
+    if (!isFile && method !== undefined) return answer(method, request);
+    const file = isFile && fileId !== undefined ? files.byUniqueId(fileId) : null;
+    if (!file) return jsonReply(404, { ok: false, error_code: 404, description: 'Not Found' });
+    return { status: 200, contentType: 'application/octet-stream', body: file.bytes };
+  };
+
+  const server = await startLoopbackServer(handle, options.port);
+
+  const repeat = async (userId: number): Promise<boolean> => {
+    const again = await queue.repeat(userId);
+    if (again && !again.isQueued) await post(again.update);
+    return again !== null;
+  };
 
   return {
     server,
@@ -202,10 +234,12 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
         current.memberships = current.memberships.filter((entry) => entry.chatId !== chatId || entry.userId !== userId);
         current.memberships.push({ chatId, userId, status });
       }),
-    close: () => server.close(),
+    conversations: createConversations({ state, files, bot: context.bot, now: options.now, postUpdate, payStars, repeat }),
+    handle,
+    endPoll: () => queue.end(),
+    close: () => {
+      queue.end();
+      return server.close();
+    },
   };
-}
-
-function wireUser(user: SandboxMessengerUser): Record<string, unknown> {
-  return { ...user, is_bot: false };
 }

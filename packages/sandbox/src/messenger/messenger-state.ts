@@ -3,6 +3,10 @@ import { createHmac, randomBytes } from 'node:crypto';
 export interface SandboxMessage {
   messageId: number;
   chatId: number;
+  /** The person who sent it; absent for a message of the bot. */
+  senderId?: number;
+  /** The text has tags. */
+  isHtml?: true;
   text: string;
   /** Rows of buttons as received. */
   buttons: { text: string; url?: string; callback_data?: string; web_app?: { url: string } }[][];
@@ -46,6 +50,27 @@ export interface SandboxStarsTransfer {
   date: number;
 }
 
+/** As the bot receives it. */
+export interface SandboxUpdate {
+  update_id: number;
+  [kind: string]: unknown;
+}
+
+export interface QueuedUpdate {
+  update: SandboxUpdate;
+  /** Delivered again although it was confirmed. */
+  isRepeat?: true;
+}
+
+/** What the bot answered when a person pressed a button. */
+export interface SandboxAnswer {
+  queryId: string;
+  userId: number;
+  text: string;
+  isAlert: boolean;
+}
+
+/** Absent fields: the state was stored by an earlier version. */
 export interface MessengerState {
   nextId: number;
   messages: SandboxMessage[];
@@ -61,6 +86,17 @@ export interface MessengerState {
   memberships: { chatId: string; userId: number; status: string }[];
   /** Ids by public name in lower case; absent in states stored by earlier versions. */
   people?: Record<string, number>;
+  /** Persons of the chat panel. */
+  chatters?: SandboxMessengerUser[];
+  /** The bot fetches its updates; the webhook of the service is not used. */
+  isPolled?: boolean;
+  /** Kinds of update that the bot wants; empty = the usual ones. */
+  allowedUpdates?: string[];
+  queue?: QueuedUpdate[];
+  /** The latest updates, delivered or not. */
+  recent?: SandboxUpdate[];
+  answers?: SandboxAnswer[];
+  commands?: { command: string; description: string }[];
 }
 
 export function emptyMessengerState(): MessengerState {
@@ -96,7 +132,7 @@ export class SentFiles {
   }
 }
 
-// A `multipart/form-data` body as clients of the Bot API send it: texts, and at most one file.
+// A `multipart/form-data` body as clients of the Bot API send it: texts and files.
 
 export interface SentFile {
   name: string;
@@ -123,7 +159,17 @@ export function formBody(contentType: string, body: Buffer): Record<string, unkn
         ? fieldValue(content.toString('utf8'))
         : { name: fileName, contentType: type, bytes: Buffer.from(content) };
   }
-  return fields;
+  return withAttached(fields);
+}
+
+/** A field may name the part that has its file: `attach://part`. */
+function withAttached(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const part = typeof value === 'string' ? /^attach:\/\/(.+)$/.exec(value)?.[1] : undefined;
+      return [name, part === undefined ? value : (fields[part] ?? value)];
+    }),
+  );
 }
 
 /** Everything between two boundaries, with the line break before the second. */
@@ -158,6 +204,11 @@ export interface SandboxMessengerUser {
   last_name?: string;
   username?: string;
   language_code?: string;
+}
+
+/** A person as updates name it. */
+export function wireUser(user: SandboxMessengerUser): Record<string, unknown> {
+  return { ...user, is_bot: false };
 }
 
 /**

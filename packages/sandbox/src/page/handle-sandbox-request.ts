@@ -1,38 +1,16 @@
+import { CHAT_SCRIPT } from './chat-panel.ts';
+import { handleChatRequest } from './chat-requests.ts';
 import { PAGE_HTML, PAGE_SCRIPT, PAGE_STYLE } from './sandbox-page.ts';
+import { GUARD_HEADER, json, notAllowed, parsed, reply, type SandboxReply, type SandboxRequest } from './sandbox-reply.ts';
 import type { SandboxView } from './sandbox-view.ts';
-
-export interface SandboxRequest {
-  method: string;
-  /** Path below the host, for example `/sandbox/api/state`. */
-  path: string;
-  /** Names in lower case. */
-  headers: Readonly<Record<string, string | undefined>>;
-  body: string;
-}
-
-export interface SandboxReply {
-  status: number;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-}
 
 /** Furthest the clock may be moved in one step: 30 days. */
 const MAX_ADVANCE_MS = 30 * 24 * 60 * 60 * 1_000;
 const MAX_DUPLICATES = 100;
-/** A header that pages of other origins cannot set without a preflight, so that they cannot send these requests. */
-const GUARD_HEADER = 'x-sandbox-page';
-
-const SECURITY_HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-};
-
 const ASSETS: Readonly<Record<string, { type: string; body: string }>> = {
   '/sandbox': { type: 'text/html; charset=utf-8', body: PAGE_HTML },
   '/sandbox/page.css': { type: 'text/css; charset=utf-8', body: PAGE_STYLE },
+  '/sandbox/chat.js': { type: 'text/javascript; charset=utf-8', body: CHAT_SCRIPT },
   '/sandbox/page.js': { type: 'text/javascript; charset=utf-8', body: PAGE_SCRIPT },
 };
 
@@ -42,6 +20,8 @@ export async function handleSandboxRequest(view: SandboxView, request: SandboxRe
   const asset = Object.hasOwn(ASSETS, path) ? ASSETS[path] : undefined;
   if (asset) return request.method === 'GET' ? reply(200, asset.type, asset.body) : notAllowed('GET');
   if (path === '/sandbox/api/state') return request.method === 'GET' ? json(200, await readState(view)) : notAllowed('GET');
+  const chats = await handleChatRequest(view.chats, { ...request, path });
+  if (chats) return chats;
 
   const step = /^\/sandbox\/api\/payments\/([^/]+)\/(pay|fail|refund)$/.exec(path);
   const clock = path === '/sandbox/api/clock';
@@ -119,25 +99,4 @@ async function advanceClock(view: SandboxView, body: string): Promise<SandboxRep
 function advanceOf(body: string): number | null {
   const ms = (parsed(body) as { advance_ms?: unknown } | null)?.advance_ms;
   return typeof ms === 'number' && Number.isSafeInteger(ms) && ms >= 1 && ms <= MAX_ADVANCE_MS ? ms : null;
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return null;
-  }
-}
-
-function json(status: number, value: unknown): SandboxReply {
-  return reply(status, 'application/json', JSON.stringify(value));
-}
-
-function notAllowed(allow: string): SandboxReply {
-  const answer = json(405, { detail: 'Method Not Allowed' });
-  return { ...answer, headers: { ...answer.headers, allow } };
-}
-
-function reply(status: number, contentType: string, body: string): SandboxReply {
-  return { status, headers: { ...SECURITY_HEADERS, 'content-type': contentType }, body };
 }

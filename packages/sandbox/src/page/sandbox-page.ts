@@ -1,3 +1,5 @@
+import { CHAT_HTML, CHAT_STYLE } from './chat-panel.ts';
+
 /** HTML of the page; `page-script.ts` fills the lists. */
 export const PAGE_HTML = `<!doctype html>
 <html lang="en">
@@ -8,6 +10,7 @@ export const PAGE_HTML = `<!doctype html>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/sandbox/page.css">
 <script src="/sandbox/page.js" defer></script>
+<script src="/sandbox/chat.js" defer></script>
 </head>
 <body>
 <header>
@@ -23,6 +26,7 @@ export const PAGE_HTML = `<!doctype html>
 </header>
 <p id="problem" role="alert" hidden></p>
 <main>
+  ${CHAT_HTML}
   <section class="wide"><h2>Invoices <span id="invoices-count"></span></h2><div id="invoices" aria-busy="true"><p class="soft">Loading …</p></div></section>
   <section><h2>Mail box <span id="mail-count"></span></h2><div id="mail" aria-busy="true"><p class="soft">Loading …</p></div></section>
   <section><h2>Messenger <span id="messages-count"></span></h2><div id="messages" aria-busy="true"><p class="soft">Loading …</p></div>
@@ -80,7 +84,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; margin: 8px
 .tag.paid, .tag.ACTIVE { background: #16a34a2e; }
 .tag.failed, .tag.EXPIRED { background: #dc26262e; }
 #problem { background: #dc262626; padding: 8px 14px; border-radius: 10px; }
-`;
+${CHAT_STYLE}`;
 
 /**
  * The page's script as text, so that it is served from a bundle too. It writes with `textContent` only: mails and messages

@@ -1,3 +1,6 @@
+import type { Conversation } from '../messenger/conversations.ts';
+import type { SandboxMessengerUser, SentFile } from '../messenger/messenger-state.ts';
+
 /** What the sandbox page shows and does; implemented where the sandbox servers are started. Money in whole kopeks, times in UTC. */
 
 export interface ViewMail {
@@ -40,6 +43,20 @@ export interface ViewInvoice {
   createdAt: string;
 }
 
+/** What persons do in their chats with the bot; false or null = there is no such person, button, invoice or picture. */
+export interface ViewChats {
+  bot(): Promise<{ username: string; commands: readonly { command: string; description: string }[] }>;
+  people(): Promise<readonly SandboxMessengerUser[]>;
+  add(person: SandboxMessengerUser): Promise<void>;
+  read(userId: number): Promise<Conversation | null>;
+  sendText(userId: number, text: string): Promise<boolean>;
+  sendPhoto(userId: number, photo: SentFile, caption: string): Promise<boolean>;
+  press(userId: number, messageId: number, data: string): Promise<boolean>;
+  pay(userId: number, link: string): Promise<{ status: string } | null>;
+  repeat(userId: number): Promise<boolean>;
+  file(fileId: string): { bytes: Buffer } | null;
+}
+
 /** Lists are newest first. */
 export interface SandboxView {
   mail: { list(): Promise<readonly ViewMail[]> };
@@ -48,6 +65,7 @@ export interface SandboxView {
     /** Whether a user has joined a channel; without it everybody has. */
     setMember(channelId: string, userId: number, isMember: boolean): Promise<void>;
   };
+  chats: ViewChats;
   panel: { users(): Promise<readonly ViewPanelUser[]>; squads(): Promise<readonly ViewSquad[]> };
   payments: {
     list(): Promise<readonly ViewInvoice[]>;
