@@ -173,7 +173,7 @@ describe.skipIf(executable === null)(
       await expect.poll(() => page.getByTestId('graph').getAttribute('data-nodes')).toBe('5');
       expect(await page.getByTestId('graph').getAttribute('data-edges')).toBe('4');
       expect(await page.getByTestId('graph').locator('canvas').count()).toBeGreaterThan(0);
-      await page.getByRole('row', { name: /vera/ }).waitFor();
+      await page.getByRole('row', { name: /^vera/ }).waitFor();
       await shoot('5-network');
       await open('sales');
       await expect.poll(() => page.getByTestId('sales-chart').locator('.recharts-bar-rectangle path').count()).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-import { Figure, Panel, Table } from './panel.tsx';
+import { Stat, Panel, Table } from './panel.tsx';
 import { client, useMay } from './service.ts';
 import { count, useLanguage, useTexts, wordOf } from './texts.ts';
 import { useInterval, useLoaded } from './use-loaded.ts';
@@ -29,16 +29,16 @@ function ServicePanel() {
     <Panel title={texts.service} loaded={health} testId="service">
       {({ status, api_version, features }) => (
         <dl className="figures">
-          <Figure name={texts.status} value={status} testId="service-status" />
-          <Figure name={texts.version} value={api_version} />
+          <Stat name={texts.status} value={status} testId="service-status" />
+          <Stat name={texts.version} value={api_version} />
           {system.value && (
-            <Figure
+            <Stat
               name={texts.uptime}
               value={`${count(Math.round((system.value.uptime_seconds / HOUR_S) * 10) / 10, language)} ${texts.hours}`}
             />
           )}
           {Object.entries(features).map(([name, isOn]) => (
-            <Figure key={name} name={name} value={isOn ? texts.on : texts.off} />
+            <Stat key={name} name={name} value={isOn ? texts.on : texts.off} />
           ))}
         </dl>
       )}
@@ -54,8 +54,8 @@ function VpnPanel() {
     <Panel title={texts.panel} loaded={panel} testId="panel">
       {({ is_configured, connection, configuration_error }) => (
         <dl className="figures">
-          <Figure name={texts.panel} value={is_configured ? texts.configured : (configuration_error ?? texts.notConfigured)} />
-          {connection && <Figure name={texts.panelState} value={wordOf(texts, connection.status)} testId="panel-state" />}
+          <Stat name={texts.panel} value={is_configured ? texts.configured : (configuration_error ?? texts.notConfigured)} />
+          {connection && <Stat name={texts.panelState} value={wordOf(texts, connection.status)} testId="panel-state" />}
         </dl>
       )}
     </Panel>

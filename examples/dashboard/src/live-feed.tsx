@@ -4,7 +4,7 @@ import { client, useMayFollow } from './service.ts';
 import { clock, money, useLanguage, useTexts, wordOf } from './texts.ts';
 
 const SHOWN_EVENTS = 20;
-/** Without the feed the figures are loaded again at this interval. */
+/** Without the feed the numbers are loaded again at this interval. */
 const WITHOUT_FEED_MS = 60_000;
 /** Events of one purchase come together: they cause one load. */
 const TOGETHER_MS = 250;

@@ -1,6 +1,6 @@
 import { DailyChart } from './chart.tsx';
 import { LiveFeed, useReloadOn } from './live-feed.tsx';
-import { Figure, Panel, Table } from './panel.tsx';
+import { Stat, Panel, Table } from './panel.tsx';
 import { client, useMayFollow } from './service.ts';
 import { count, money, useLanguage, useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -8,30 +8,30 @@ import { useLoaded } from './use-loaded.ts';
 const ROWS = 5;
 const MONEY_EVENTS = ['payment.completed', 'transaction.created', 'user.created'];
 
-/** The service at a glance; figures follow the feed. */
+/** The service at a glance; its numbers follow the feed. */
 export function Overview() {
   const texts = useTexts();
   const language = useLanguage();
   const mayFollow = useMayFollow();
-  const figures = useLoaded(() => client.admin.stats.dashboard.query());
+  const stats = useLoaded(() => client.admin.stats.dashboard.query());
   const campaigns = useLoaded(() => client.admin.stats.topCampaigns.query({ limit: ROWS }));
   const referrers = useLoaded(() => client.admin.stats.topReferrers.query({ limit: ROWS }));
   useReloadOn(MONEY_EVENTS, () => {
-    for (const { reload } of [figures, campaigns, referrers]) reload();
+    for (const { reload } of [stats, campaigns, referrers]) reload();
   });
   const rubles = (kopeks: number) => money(kopeks, language);
   const number = (value: number) => count(value, language);
 
   return (
     <div className="grid">
-      <Panel title={texts.income} loaded={figures} isWide>
+      <Panel title={texts.income} loaded={stats} isWide>
         {({ financial, subscriptions, nodes, revenue_chart }) => (
           <>
             <dl className="figures">
-              <Figure name={texts.incomeToday} value={rubles(financial.income_today_kopeks)} testId="income-today" />
-              <Figure name={texts.incomeMonth} value={rubles(financial.income_month_kopeks)} />
-              <Figure name={texts.activeSubscriptions} value={number(subscriptions.active)} testId="active-subscriptions" />
-              <Figure name={texts.onlineNow} value={number(nodes.total_users_online)} />
+              <Stat name={texts.incomeToday} value={rubles(financial.income_today_kopeks)} testId="income-today" />
+              <Stat name={texts.incomeMonth} value={rubles(financial.income_month_kopeks)} />
+              <Stat name={texts.activeSubscriptions} value={number(subscriptions.active)} testId="active-subscriptions" />
+              <Stat name={texts.onlineNow} value={number(nodes.total_users_online)} />
             </dl>
             <DailyChart
               title={texts.incomeByDay}
@@ -45,7 +45,7 @@ export function Overview() {
       {mayFollow && <LiveFeed />}
       <Panel
         title={texts.topTariffs}
-        loaded={figures}
+        loaded={stats}
         empty={(value) => (value.tariff_stats?.tariffs.length ? null : texts.nothing)}
       >
         {({ tariff_stats }) => (

@@ -40,7 +40,7 @@ export function Panel<Value>({ title, loaded, empty, children, testId, isWide }:
   );
 }
 
-export function Figure({ name, value, testId }: { name: string; value: string; testId?: string }) {
+export function Stat({ name, value, testId }: { name: string; value: string; testId?: string }) {
   return (
     <div className="figure">
       <dt>{name}</dt>

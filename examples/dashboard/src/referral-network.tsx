@@ -52,9 +52,9 @@ export function ReferralNetwork() {
           {(value) => (
             <Table
               caption={texts.people}
-              columns={[texts.name, texts.referredBy, `#${texts.invited}`, `#${texts.branch}`, `#${texts.revenue}`]}
+              columns={[texts.name, texts.referredBy, `#${texts.invited}`, `#${texts.revenue}`]}
               rows={[...value.users]
-                .sort((a, b) => b.total_branch_users - a.total_branch_users)
+                .sort((a, b) => b.direct_referrals - a.direct_referrals)
                 .slice(0, ROWS)
                 .map((user) => ({
                   key: user.id,
@@ -66,7 +66,6 @@ export function ReferralNetwork() {
                       value.campaigns.find(({ id }) => id === user.campaign_id)?.name ??
                       '',
                     count(user.direct_referrals, language),
-                    count(user.total_branch_users, language),
                     money(user.branch_revenue_kopeks, language),
                   ],
                 }))}
@@ -116,7 +115,7 @@ function elementsOf({ users, campaigns, edges }: Network): cytoscape.ElementDefi
   const size = (people: number) => 14 + Math.min(26, Math.sqrt(people) * 6);
   const nodes = [
     ...users.map((user) => ({
-      data: { id: `user_${user.id}`, label: user.display_name, kind: 'user', size: size(user.total_branch_users) },
+      data: { id: `user_${user.id}`, label: user.display_name, kind: 'user', size: size(user.direct_referrals) },
     })),
     ...campaigns.map((one) => ({
       data: { id: `campaign_${one.id}`, label: one.name, kind: 'campaign', size: size(one.total_network_users) },

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { DailyChart } from './chart.tsx';
 import { useReloadOn } from './live-feed.tsx';
-import { Figure, Panel, Table } from './panel.tsx';
+import { Stat, Panel, Table } from './panel.tsx';
 import { client } from './service.ts';
 import { count, money, useLanguage, useTexts, wordOf } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -39,10 +39,10 @@ export function Sales() {
         <Panel title={texts.income} loaded={summary} isWide>
           {(value) => (
             <dl className="figures">
-              <Figure name={texts.revenue} value={rubles(value.total_revenue_kopeks)} testId="revenue" />
-              <Figure name={texts.renewals} value={number(value.renewals_count)} />
-              <Figure name={texts.newTrials} value={number(value.new_trials)} />
-              <Figure name={texts.activeSubscriptions} value={number(value.active_subscriptions)} />
+              <Stat name={texts.revenue} value={rubles(value.total_revenue_kopeks)} testId="revenue" />
+              <Stat name={texts.renewals} value={number(value.renewals_count)} />
+              <Stat name={texts.newTrials} value={number(value.new_trials)} />
+              <Stat name={texts.activeSubscriptions} value={number(value.active_subscriptions)} />
             </dl>
           )}
         </Panel>
@@ -50,8 +50,8 @@ export function Sales() {
           {(value) => (
             <>
               <dl className="figures">
-                <Figure name={texts.salesCount} value={number(value.total_sales)} />
-                <Figure name={texts.averageOrder} value={rubles(value.avg_order_kopeks)} />
+                <Stat name={texts.salesCount} value={number(value.total_sales)} />
+                <Stat name={texts.averageOrder} value={rubles(value.avg_order_kopeks)} />
               </dl>
               <DailyChart
                 title={texts.salesByDay}

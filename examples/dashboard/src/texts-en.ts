@@ -104,7 +104,6 @@ export const EN = {
   scope: 'Show',
   everyone: 'everyone',
   people: 'People',
-  branch: 'In the branch',
   panel: 'VPN panel',
   panelState: 'Connection',
   configured: 'is set up',

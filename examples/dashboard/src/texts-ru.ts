@@ -106,7 +106,6 @@ export const RU: Texts = {
   scope: 'Показать',
   everyone: 'всех',
   people: 'Люди',
-  branch: 'В ветви',
   panel: 'Панель VPN',
   panelState: 'Соединение',
   configured: 'настроена',

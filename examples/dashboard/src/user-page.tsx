@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useReloadOn } from './live-feed.tsx';
-import { Figure, Panel, Table } from './panel.tsx';
+import { Stat, Panel, Table } from './panel.tsx';
 import { PersonalData } from './personal-data.tsx';
 import { client, sentenceOf, useMay } from './service.ts';
 import { count, dayAndTime, money, useLanguage, useTexts, wordOf } from './texts.ts';
@@ -31,16 +31,16 @@ export function UserPage({ userId }: { userId: number }) {
         <Panel title={user.value?.full_name ?? texts.user} loaded={user} testId="user" isWide>
           {(value) => (
             <dl className="figures">
-              <Figure name={texts.balance} value={money(value.balance_kopeks, language)} testId="user-balance" />
-              <Figure name={texts.spent} value={money(value.total_spent_kopeks, language)} />
-              <Figure name={texts.purchases} value={count(value.purchase_count, language)} />
-              <Figure name={texts.contact} value={contactOf(value)} />
-              <Figure name={texts.since} value={dayAndTime(value.created_at, language)} />
-              {value.campaign_name && <Figure name={texts.campaign} value={value.campaign_name} />}
+              <Stat name={texts.balance} value={money(value.balance_kopeks, language)} testId="user-balance" />
+              <Stat name={texts.spent} value={money(value.total_spent_kopeks, language)} />
+              <Stat name={texts.purchases} value={count(value.purchase_count, language)} />
+              <Stat name={texts.contact} value={contactOf(value)} />
+              <Stat name={texts.since} value={dayAndTime(value.created_at, language)} />
+              {value.campaign_name && <Stat name={texts.campaign} value={value.campaign_name} />}
               {value.referral.referred_by_username && (
-                <Figure name={texts.referredBy} value={value.referral.referred_by_username} />
+                <Stat name={texts.referredBy} value={value.referral.referred_by_username} />
               )}
-              <Figure name={texts.invited} value={count(value.referral.referrals_count, language)} />
+              <Stat name={texts.invited} value={count(value.referral.referrals_count, language)} />
             </dl>
           )}
         </Panel>
@@ -53,14 +53,14 @@ export function UserPage({ userId }: { userId: number }) {
           {({ subscription }) =>
             subscription && (
               <dl className="figures">
-                <Figure name={texts.tariff} value={subscription.tariff_name ?? '—'} />
-                <Figure name={texts.status} value={wordOf(texts, subscription.status)} />
-                {subscription.end_date && <Figure name={texts.until} value={dayAndTime(subscription.end_date, language)} />}
-                <Figure
+                <Stat name={texts.tariff} value={subscription.tariff_name ?? '—'} />
+                <Stat name={texts.status} value={wordOf(texts, subscription.status)} />
+                {subscription.end_date && <Stat name={texts.until} value={dayAndTime(subscription.end_date, language)} />}
+                <Stat
                   name={texts.traffic}
                   value={`${count(subscription.traffic_used_gb, language)} / ${subscription.traffic_limit_gb || '∞'}`}
                 />
-                <Figure name={texts.devices} value={count(subscription.device_limit, language)} />
+                <Stat name={texts.devices} value={count(subscription.device_limit, language)} />
               </dl>
             )
           }
