@@ -7,7 +7,7 @@ import { confirmSignIn, requestDeepLink } from '../../src/domain/identity/deepli
 import { mailPasswordReset } from '../../src/domain/identity/email/password.ts';
 import { aMessengerAccount, anAddress, aVerifiedAccount, mailedSecret, PASSWORD } from '../domain/identity/accounts.ts';
 import { signedWidget } from '../domain/identity/linking-proofs.ts';
-import { type ApiClient, clientOf, testServer } from '../support/api.ts';
+import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
@@ -262,6 +262,19 @@ describe('Cabinet Auth', () => {
     expect((await knocker.post('/cabinet/auth/email/verify', { token: 'x' })).status).toBe(400);
     t.clock.advance(60_000);
     expect((await knocker.post('/cabinet/auth/messenger', { init_data: initData(newMessengerId()) })).status).toBe(200);
+  });
+
+  test('a bot with its API token signs in all its persons from one address', async () => {
+    const { token } = await tokenClient(t.app, server, `bot ${unique()}`);
+    const address = newClient();
+    const bot = address.with({ 'x-api-key': token });
+    for (let n = 0; n < 11; n++) {
+      expect((await bot.post('/cabinet/auth/messenger', { init_data: initData(newMessengerId()) })).status).toBe(200);
+    }
+    // Another text in the header is as if there was none.
+    const stranger = address.with({ 'x-api-key': `${token}x` });
+    for (let n = 0; n < 10; n++) expect((await stranger.post('/cabinet/auth/messenger', { init_data: 'x' })).status).toBe(401);
+    expect((await stranger.post('/cabinet/auth/messenger', { init_data: 'x' })).status).toBe(429);
   });
 
   test('a JWT endpoint without a credential is 401 with its scheme', async () => {

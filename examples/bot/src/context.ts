@@ -1,5 +1,5 @@
 import { type Context, GrammyError, type InlineKeyboard, type SessionFlavor } from 'grammy';
-import type { components } from './openapi.d.ts';
+import type { components } from './generated/openapi.d.ts';
 import type { Service, ServiceClient } from './service.ts';
 import type { Texts } from './texts.ts';
 

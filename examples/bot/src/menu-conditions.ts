@@ -1,4 +1,4 @@
-import type { components } from './openapi.d.ts';
+import type { components } from './generated/openapi.d.ts';
 
 export type Conditions = components['schemas']['ButtonConditions'];
 

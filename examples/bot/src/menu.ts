@@ -1,7 +1,7 @@
 import { Composer, InlineKeyboard } from 'grammy';
 import { type BotContext, escaped, show } from './context.ts';
+import type { components } from './generated/openapi.d.ts';
 import { isMet, type MenuFacts } from './menu-conditions.ts';
-import type { components } from './openapi.d.ts';
 import { dataOf, type ServiceClient } from './service.ts';
 import { rubles } from './texts.ts';
 

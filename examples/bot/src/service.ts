@@ -1,7 +1,7 @@
 import type { User } from 'grammy/types';
 import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from './generated/openapi.d.ts';
 import { signInitData } from './init-data.ts';
-import type { paths } from './openapi.d.ts';
 import { patientFetch } from './patience.ts';
 import type { Settings } from './settings.ts';
 

@@ -14,7 +14,7 @@ import { router, SIGN_IN_GUARD } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
-import { limitedProcedure } from './limited-procedure.ts';
+import { limitedProcedure, limitedUnlessByToken } from './limited-procedure.ts';
 
 const tags: [string] = ['Cabinet Auth'];
 const post = <P extends string>(path: P, summary: string, description: string) => ({
@@ -24,13 +24,13 @@ const post = <P extends string>(path: P, summary: string, description: string) =
 
 /** Sign-ins by data that the messenger signed (spec 01 section 5.1). */
 export const messengerSignIn = {
-  messenger: limitedProcedure('messenger', 10)
+  messenger: limitedUnlessByToken('messenger', 10)
     .meta({
       ...SIGN_IN_GUARD,
       ...post(
         'messenger',
         "Sign in with the messenger mini-app's signed data",
-        'Signs in with the launch data of the mini-app, at most 30 days old; an unknown user is created. Name and user name are refreshed. A referral code counts for a new user only; a campaign gives its bonus once per account.',
+        'Signs in with the launch data of the mini-app, at most 30 days old; an unknown user is created. Name and user name are refreshed. A referral code counts for a new user only; a campaign gives its bonus once per account. With a valid API token in `X-API-Key`, as a bot sends it, the attempts of the address are not limited.',
       ),
       refuses: [...INIT_DATA_REFUSES, tooManyRequests],
     })

@@ -173,4 +173,26 @@ describe('a bot that fetches its updates', () => {
     expect(Buffer.from(await file.arrayBuffer())).toEqual(bytes);
     expect((await fetch(`${sandbox.server.url}/file/botother/${path}`)).status).toBe(401);
   });
+
+  it('sends a file in a part that another field names, with a name without quotes', async () => {
+    const { sandbox } = await setup();
+    const bytes = aPng(2, 3);
+    const part = (head: string, content: string | Buffer) =>
+      Buffer.concat([
+        Buffer.from(`--line\r\ncontent-disposition:form-data;${head}\r\n\r\n`),
+        Buffer.from(content),
+        Buffer.from('\r\n'),
+      ]);
+    const body = Buffer.concat([
+      part('name="chat_id"', String(VERA.id)),
+      part('name="photo"', 'attach://file1'),
+      part('name="file1";filename=link.png\r\ncontent-type:application/octet-stream', bytes),
+      Buffer.from('--line--\r\n'),
+    ]);
+    const headers = { 'content-type': 'multipart/form-data; boundary=line' };
+    const reply = await fetch(`${sandbox.server.url}/bot${TOKEN}/sendPhoto`, { method: 'POST', headers, body });
+    expect(reply.status).toBe(200);
+    const [message] = (await sandbox.conversations.read(VERA.id))?.messages ?? [];
+    expect(sandbox.conversations.file(message?.photo ?? '')?.bytes).toEqual(bytes);
+  });
 });

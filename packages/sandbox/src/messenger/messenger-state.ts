@@ -152,7 +152,8 @@ export function formBody(contentType: string, body: Buffer): Record<string, unkn
     const name = /name="([^"]*)"/.exec(head)?.[1];
     if (name === undefined) continue;
     const content = part.subarray(end + 4, part.length - 2);
-    const fileName = /filename="([^"]*)"/.exec(head)?.[1];
+    const [, quoted, bare] = /filename=(?:"([^"]*)"|([^;\s]+))/.exec(head) ?? [];
+    const fileName = quoted ?? bare;
     const type = /^content-type:\s*(\S+)/im.exec(head)?.[1] ?? 'application/octet-stream';
     fields[name] =
       fileName === undefined
