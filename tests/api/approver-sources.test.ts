@@ -123,6 +123,26 @@ describe('an approver whom the requester has made', () => {
   });
 });
 
+describe('a merge of the two who have decided', () => {
+  test.each(['requester', 'approver'] as const)('is possible afterwards, into the %s', async (into) => {
+    const id = await aWaiting();
+    expect(await attempt(boss, id)).toEqual([200, 'approved']);
+    const [primaryId, secondaryId] = into === 'approver' ? [boss.user.id, thief.user.id] : [thief.user.id, boss.user.id];
+    await merge(t.app, { primaryId, secondaryId });
+    const reader = await adminClient(t.app, server, ['approvals:read']);
+    const { body } = await reader.get(`/cabinet/admin/approvals/${id}`);
+    expect([body.requester_id, body.status]).toEqual([thief.user.id, 'approved']);
+  });
+
+  test('makes those who depend on either account dependent on both', async () => {
+    const { approver } = await aChain();
+    const { user } = await adminClient(t.app, server, RIGHTS);
+    const id = await aWaiting();
+    await merge(t.app, { primaryId: user.id, secondaryId: thief.user.id });
+    expect(await attempt(approver, id)).toEqual(DEPENDENT);
+  });
+});
+
 describe('a role that the requester widens', () => {
   test('makes its holders dependent on him, whoever has assigned it', async () => {
     const accomplice = await userClient(t.app, server);

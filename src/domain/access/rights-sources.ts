@@ -34,11 +34,12 @@ export async function sourcesOfGrantor(db: Db, actor: AdminActor): Promise<numbe
   return actor.isConfigAdmin ? [] : listRightsSources(db, actor.userId);
 }
 
-/** Of accounts that were merged, also through others, all are one person. @returns the account itself as well */
+/** Of accounts that were merged, in whichever direction and also through others, all are one person. @returns the account itself as well */
 export async function listAccountsOf(db: Db, userId: number): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
     `WITH RECURSIVE mine(id) AS (
-       SELECT $1::int UNION SELECT m.secondary_user_id FROM account_merges m JOIN mine ON m.primary_user_id = mine.id)
+       SELECT $1::int UNION SELECT CASE m.primary_user_id WHEN mine.id THEN m.secondary_user_id ELSE m.primary_user_id END
+       FROM account_merges m JOIN mine ON mine.id IN (m.primary_user_id, m.secondary_user_id))
      SELECT id FROM mine ORDER BY id`,
     [userId],
   );

@@ -158,12 +158,12 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'welcome_texts', column: 'created_by', on: 'clear' },
   { table: 'withdrawal_requests', column: 'first_approved_by', on: 'clear' },
   { table: 'withdrawal_requests', column: 'processed_by', on: 'clear' },
-  // The text of the requester remains.
-  { table: 'approvals', column: 'requester_id', on: 'move' },
-  { table: 'approvals', column: 'decided_by', on: 'move' },
 
   { table: 'admin_audit_log', column: 'user_id', on: 'stay', why: 'append-only: who acted then is not rewritten (spec 01 H7)' },
   { table: 'audit_links', column: 'user_id', on: 'stay', why: 'append-only, with the entries of the audit log' },
+  // One who asked and one who decided may be merged later: their two columns must not become one person.
+  { table: 'approvals', column: 'requester_id', on: 'stay', why: 'who asked; accounts of one person are found by their merges' },
+  { table: 'approvals', column: 'decided_by', on: 'stay', why: 'who decided then' },
   { table: 'account_merges', column: 'primary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'account_merges', column: 'secondary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'data_requests', column: 'user_id', on: 'stay', why: 'what was asked for by the account that asked' },
