@@ -183,7 +183,12 @@ function GiftForm({ config, onBought }: { config: GiftConfig; onBought: () => vo
         />
       ) : (
         <>
-          <button type="button" className="main" disabled={action.isBusy} onClick={() => void action.run(order)}>
+          <button
+            type="button"
+            className="main"
+            disabled={action.isBusy || action.repeat !== null}
+            onClick={() => void action.run(order)}
+          >
             {texts.giveGift}
           </button>
           <Outcome

@@ -86,7 +86,7 @@ function Spin({ config, onSpun }: { config: WheelConfig; onSpun: () => void }) {
           <button
             type="button"
             className="main"
-            disabled={spin.isBusy || !config.can_pay_days}
+            disabled={spin.isBusy || spin.repeat !== null || !config.can_pay_days}
             onClick={() => void spin.run({ payment_type: 'subscription_days' })}
             data-testid="spin"
           >

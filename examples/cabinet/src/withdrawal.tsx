@@ -69,7 +69,7 @@ export function WithdrawalCard() {
               <textarea {...attributes} rows={2} required value={details} onChange={(event) => setDetails(event.target.value)} />
             )}
           </Field>
-          <button type="submit" className="main" disabled={create.isBusy}>
+          <button type="submit" className="main" disabled={create.isBusy || create.repeat !== null}>
             {texts.withdraw}
           </button>
         </form>
