@@ -61,7 +61,11 @@ await waitFor(async () => (await fetch(`${serviceUrl}/readyz`)).ok);
 const password = await administrator();
 for (const name of wanted.filter((client) => client !== 'bot')) {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
-  start([vite, '--port', pages[name], '--strictPort', '--logLevel', 'warn'], { VITE_API_URL: serviceUrl }, { cwd: join(root, 'examples', name) });
+  start(
+    [vite, '--port', pages[name], '--strictPort', '--logLevel', 'warn'],
+    { VITE_API_URL: serviceUrl },
+    { cwd: join(root, 'examples', name) },
+  );
   await waitFor(async () => (await fetch(pageUrl(name))).ok);
 }
 if (wanted.includes('bot')) {
@@ -122,7 +126,12 @@ async function must(script) {
 }
 
 function start(args, extra, options) {
-  const child = spawn(runtime(), args, { stdio: ['ignore', 'inherit', 'inherit'], cwd: root, env: childEnvironment(extra), ...options });
+  const child = spawn(runtime(), args, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    cwd: root,
+    env: childEnvironment(extra),
+    ...options,
+  });
   children.add(child);
   child.on('exit', (code) => {
     children.delete(child);

@@ -1,4 +1,4 @@
-import { Stat, Panel, Table } from './panel.tsx';
+import { Panel, Stat, Table } from './panel.tsx';
 import { client, useMay } from './service.ts';
 import { count, useLanguage, useTexts, wordOf } from './texts.ts';
 import { useInterval, useLoaded } from './use-loaded.ts';

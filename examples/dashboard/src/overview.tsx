@@ -1,6 +1,6 @@
 import { DailyChart } from './chart.tsx';
 import { LiveFeed, useReloadOn } from './live-feed.tsx';
-import { Stat, Panel, Table } from './panel.tsx';
+import { Panel, Stat, Table } from './panel.tsx';
 import { client, useMayFollow } from './service.ts';
 import { count, money, useLanguage, useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { DailyChart } from './chart.tsx';
 import { useReloadOn } from './live-feed.tsx';
-import { Stat, Panel, Table } from './panel.tsx';
+import { Panel, Stat, Table } from './panel.tsx';
 import { client } from './service.ts';
 import { count, money, useLanguage, useTexts, wordOf } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useReloadOn } from './live-feed.tsx';
-import { Stat, Panel, Table } from './panel.tsx';
+import { Panel, Stat, Table } from './panel.tsx';
 import { PersonalData } from './personal-data.tsx';
 import { client, sentenceOf, useMay } from './service.ts';
 import { count, dayAndTime, money, useLanguage, useTexts, wordOf } from './texts.ts';
