@@ -34,7 +34,7 @@ export async function startCuttingService(target: string): Promise<CuttingServic
       const response = await fetch(`${target}${incoming.url}`, request);
       const answer = Buffer.from(await response.arrayBuffer());
       if (withheld?.path === incoming.url) {
-        withheld.done();
+        withheld?.done();
         withheld = null;
         return;
       }

@@ -175,7 +175,7 @@ describe('the example bot', () => {
     const link = await chat.sends((message) => message.photo !== undefined);
     expect(link.text).toMatch(/<code>http\S+<\/code>/);
     expect((await fetch(`${service.url}/sandbox/api/pictures/${link.photo}`)).headers.get('content-type')).toBe('image/png');
-    expect((await userOf(chat)).subscription).toMatchObject({ is_trial: true, actual_status: 'trial' });
+    expect((await userOf(chat)).subscription).toMatchObject({ is_trial: true, actual_status: 'active' });
   });
 
   it('tops up by link, then buys from the balance', async () => {
