@@ -46,6 +46,8 @@ import { tracePurchase, traceReadOperations } from './measure/read-operations.ts
  * - lines of src, 149,050 to 149,410, and files, 1,036 to 1,037: lists and statistics are read from standbys; unique values that move between passes of an import.
  * - lines of src, 151,750 to 154,720, files, 1,053 to 1,081, and writes of a foreign table, 10 to 12: changes of money that a second administrator
  *   approves (900 lines), archive and erasure of a person's data (2,060, of them 570 a list of every table), whose two generic statements write all of its tables.
+ * - lines of src, 154,720 to 155,500, and files, 1,081 to 1,089: the past of a sandbox (370 lines), administrators' feed and backups (190), sources of rights
+ *   that are stored with assignments and roles (110).
  */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 3,
@@ -54,8 +56,8 @@ const LIMITS: Record<string, number> = {
   'places of a field (median)': 3,
   'mapping lines, all': 456,
   'lines an operation in routers and what they reach of the domain': 142,
-  'lines of src': 154_720,
-  'files of src': 1_081,
+  'lines of src': 155_500,
+  'files of src': 1_089,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,

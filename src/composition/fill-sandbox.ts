@@ -59,7 +59,6 @@ export async function fillSandbox(
   if (row?.users !== 0) throw new NotFillable('This installation has users already; only a new one is filled.');
   await sandbox.host.start(NOWHERE);
   await seedInstallation(service.app);
-  await seedLate(service.app);
   return new Filling(service, sandbox, progress).run(options);
 }
 
@@ -91,6 +90,8 @@ class Filling {
     Object.assign(this.#report, { people: options.people, days: options.days });
     this.#clock.setHere(new Date(end.getTime() - options.days * DAY_MS));
     const tariffIds = await setUpCatalogue(this.#app, plan);
+    // Afterwards, so that there is no tariff of the first start beside those of the plan.
+    await seedLate(this.#app);
     const state: HistoryState = { plan, tariffIds, userIds: new Map(), ticketIds: new Map() };
     let [day, done] = [0, 0];
     for (const action of plan.actions) {

@@ -315,6 +315,7 @@ const SUPPORT: Record<string, AdminWrite> = {
 
 /** By `METHOD path`; paths are given without the area's `/cabinet/admin`, those elsewhere whole. */
 export const ADMIN_WRITES: Record<string, AdminWrite> = {
+  'POST /backups': { kind: 'creation', request: async () => ({ path: '/backups' }) },
   ...USERS,
   ...CATALOG,
   ...ACCESS,

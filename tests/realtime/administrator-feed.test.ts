@@ -89,7 +89,7 @@ it('continues after the last event that was received', async () => {
   client.ws.close();
   await client.closed;
   await emit(t.app, { payload: { user_id: 52 } });
-  const again = await feedOf(admin, `?after=${encodeURIComponent(after)}`);
+  const again = await feedOf(admin, `?after=${encodeURIComponent(String(after))}`);
   expect(await again.next()).toMatchObject({ resumed: true });
   expect(await again.next()).toMatchObject({ type: 'user.created', payload: { user_id: 52 } });
 });

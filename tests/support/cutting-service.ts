@@ -16,7 +16,7 @@ export interface CuttingService {
 }
 
 export async function startCuttingService(target: string): Promise<CuttingService> {
-  let withheld: { path: string; done: () => void } | null = null;
+  const withheld: { path: string; done: () => void }[] = [];
   let isAway = false;
   let refused = 0;
   const server = createServer(async (incoming, outgoing) => {
@@ -33,9 +33,8 @@ export async function startCuttingService(target: string): Promise<CuttingServic
     try {
       const response = await fetch(`${target}${incoming.url}`, request);
       const answer = Buffer.from(await response.arrayBuffer());
-      if (withheld?.path === incoming.url) {
-        withheld?.done();
-        withheld = null;
+      if (withheld.some(({ path }) => path === incoming.url)) {
+        for (const { done } of withheld.splice(0)) done();
         return;
       }
       const after = response.headers.get('retry-after');
@@ -53,7 +52,7 @@ export async function startCuttingService(target: string): Promise<CuttingServic
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     withholdAnswer: (path) =>
       new Promise((resolve) => {
-        withheld = { path, done: resolve };
+        withheld.push({ path, done: resolve });
       }),
     refuseAll: () => {
       refused = 0;

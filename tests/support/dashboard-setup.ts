@@ -10,7 +10,7 @@ interface Session {
 }
 
 export const OWNER = 'owner@service.example';
-export const REQUESTER = 'requester@service.example';
+const REQUESTER = 'requester@service.example';
 export const HELPER = 'helper@service.example';
 export const CUSTOMER = 'vera@customer.example';
 export const PASSWORD = 'correct horse 9';

@@ -39,6 +39,7 @@ export function requestBackup(app: App, actor: Actor | null, origin: BackupOrigi
   return inTransaction(app, async (t) => {
     const task = await insertTask(t.db, { taskId: hexToken(t.random, 16), origin, createdBy }, t.clock.now());
     await t.jobs.send('backups.create', { taskId: task.taskId });
+    t.audit?.record({ resourceId: task.taskId, before: null, after: { task_id: task.taskId, origin } });
     return task;
   });
 }

@@ -7,7 +7,7 @@ import { changeWheel, createPrize } from '../engagement/wheel/wheel.ts';
 import { createPromocode } from '../promo/codes/promocodes.ts';
 
 /** Who set the service up. */
-export const FILLER: Actor = { kind: 'system', name: 'sandbox fill' };
+const FILLER: Actor = { kind: 'system', name: 'sandbox fill' };
 
 const NO_BONUS = {
   subscriptionDurationDays: null,
