@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { npmEnd } from './npm-process.mjs';
 import { childEnvironment, prepare, root, run, runtime } from './prepare.mjs';
 import { SERVICE_FLAGS } from './service-flags.mjs';
 
@@ -54,6 +55,7 @@ await fill();
 const children = new Set();
 let isEnding = false;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end(0));
+npmEnd(() => void end(0));
 
 const flags = [...SERVICE_FLAGS, join(root, 'dist', 'server.js'), '--end-with-parent'];
 start(flags, environment, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });

@@ -2,13 +2,37 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
+const WATCH_MS = 500;
 const SHELLS = new Set(['sh', 'dash', 'bash', 'ash', 'zsh', 'busybox', 'cmd.exe']);
+
+/**
+ * Calls `ended` when the npm that runs this script is gone: npm passes a signal on to the shell between it and the script at most, and
+ * SIGKILL to nobody.
+ */
+export function npmEnd(ended) {
+  if (npm === null) return;
+  const watch = setInterval(() => {
+    if (isAlive(npm)) return;
+    clearInterval(watch);
+    ended();
+  }, WATCH_MS);
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is alive too.
+    return error.code === 'EPERM';
+  }
+}
 
 /**
  * The process of the npm that runs this script: its parent, or the parent of a shell between both. Null when no npm runs it: a script that was
  * started from a terminal and put into the background must survive its shell.
  */
-export function npmProcess() {
+function npmProcess() {
   if (process.env.npm_lifecycle_event === undefined) return null;
   const parent = process.ppid;
   const facts = factsOf(parent);
@@ -28,3 +52,6 @@ function factsOf(pid) {
     return line && { name: basename(line[2]).replace(/^-/, ''), parent: Number(line[1]) };
   }
 }
+
+// When the script starts: later the parent may be gone.
+const npm = npmProcess();

@@ -2,12 +2,9 @@
 // then starts the server, which migrates and serves. For production docs/operations.md has one process and a systemd unit.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { npmProcess } from './npm-process.mjs';
+import { npmEnd } from './npm-process.mjs';
 import { childEnvironment, prepare, root, runtime } from './prepare.mjs';
 import { SERVICE_FLAGS } from './service-flags.mjs';
-
-const WATCH_MS = 500;
-const npm = npmProcess();
 
 await prepare();
 // Without --enable-source-maps: the parsed map would use 60 MiB all the time. NODE_OPTIONS can add it; the bundle names its sources.
@@ -20,21 +17,4 @@ const server = spawn(runtime(), [...SERVICE_FLAGS, join(root, 'dist', 'server.js
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));
 server.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
 
-// npm passes a signal on to the shell between it and this script at most, and SIGKILL to nobody.
-if (npm !== null) {
-  const watch = setInterval(() => {
-    if (isAlive(npm)) return;
-    clearInterval(watch);
-    server.kill('SIGTERM');
-  }, WATCH_MS);
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Another user's process is alive too.
-    return error.code === 'EPERM';
-  }
-}
+npmEnd(() => server.kill('SIGTERM'));
