@@ -123,6 +123,7 @@ export async function startService({
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : env.port}`;
 
   await fakes?.host.start(url);
+  if (fakes?.isFake('messenger')) await saveBotFile(env.dataDir, url, fakes);
   await runner.work(app, app.ports.gate);
   const stopSchedules = startSchedules(app, jobs);
   const stopRotation = startLogRotation(app);
@@ -277,7 +278,6 @@ export async function announce(facts: Announcement): Promise<void> {
   if (fakes.length > 0 && !fakes.includes('messenger')) {
     log.warn('SANDBOX: BOT_TOKEN is set, so the messenger is the real one: its users get real messages');
   }
-  if (sandbox && fakes.includes('messenger')) await saveBotFile(env.dataDir, url, sandbox);
   const moved = sandbox?.clock.describe();
   if (moved) log.warn(moved);
   // The console is for the person who typed `npm start`; a production log holds no token.

@@ -31,9 +31,9 @@ const policy = (fields: Partial<AccessPolicy>): AccessPolicy => ({
 });
 
 describe('permission catalogue', () => {
-  it('has the 28 sections and 96 permissions of the contract, and approvals and personal data', () => {
-    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(28 + 2);
-    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(96 + 5);
+  it('has the 28 sections and 96 permissions of the contract, and approvals, personal data and backups', () => {
+    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(28 + 3);
+    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(96 + 7);
   });
 
   it('gives Admin all but deleting roles', () => {
