@@ -45,7 +45,7 @@ beforeAll(async () => {
   const log = createLogger({ level: 'warn', format: 'json', stream: { write: (line) => void lines.push(line) } });
   const models = new Proxy({}, { get: () => new Proxy({}, { get: () => fail }) });
   const app: App = { ...scripted, log, db: { sql: fail, begin: fail, prisma: models as App['db']['prisma'] } };
-  const failing = { list: fail, messages: fail, listUsers: () => [], listSquads: () => [] };
+  const failing = { list: fail, messages: fail, listUsers: () => [], listSquads: () => [], endPoll: () => undefined };
   const sandbox = {
     host: { servers: () => ({ mail: failing, messenger: failing, panel: failing, payments: failing }) },
     clock: t.clock,
