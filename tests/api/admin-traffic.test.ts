@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { MINUTE_MS } from '../../src/core/clock.ts';
+import { addDays, HOUR_MS, MINUTE_MS, startOfDay } from '../../src/core/clock.ts';
 import type { VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
@@ -31,6 +31,8 @@ let tariff: string;
 
 beforeAll(async () => {
   t = await startAppWithPanel();
+  // Tests move the clock by minutes, and a reading is one of the days of its period: never over midnight.
+  t.clock.set(new Date(startOfDay(addDays(t.clock.now(), 1)).getTime() + 12 * HOUR_MS));
   server = await testServer(t.app);
   admin = await adminClient(t.app, server, ['traffic:*']);
   tariff = `Plan ${mark}`;
