@@ -5,8 +5,8 @@ import { residentMiB } from '../../packages/measures/src/bench/child-process.ts'
 import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
-/** The aim of docs/performance.md is 220, on a quiet machine; beside other tests the runtime returns pages to the system later. */
-const LIMIT_MIB = 235;
+/** The aim of docs/performance.md is 220. */
+const LIMIT_MIB = 220;
 
 /**
  * Packages of package.json that an idle instance on PostgreSQL has loaded. All others are loaded by what uses them: the embedded database,
