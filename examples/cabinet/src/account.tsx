@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
 import { useAccount } from './account-state.tsx';
 import { leaveForProvider, type Provider } from './arrival.tsx';
+import { EmailField, PasswordField } from './credential-fields.tsx';
 import { MergeAccounts } from './merge-accounts.tsx';
 import { SecondFactorCard } from './second-factor.tsx';
 import { client } from './service.ts';
@@ -99,30 +100,8 @@ function LinkEmail() {
   return (
     <form className="card" onSubmit={submit} data-testid="link-email">
       <h2>{texts.linkEmail}</h2>
-      <Field label={texts.email} error={action.error} path="email">
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="email"
-            autoComplete="email"
-            required
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={texts.password} hint={texts.passwordHint} error={action.error} path="password">
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="password"
-            autoComplete="new-password"
-            required
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
-        )}
-      </Field>
+      <EmailField value={email} onChange={setEmail} error={action.error} />
+      <PasswordField value={password} onChange={setPassword} error={action.error} isNew />
       <button type="submit" className="plain" disabled={action.isBusy}>
         {texts.save}
       </button>
@@ -172,18 +151,7 @@ function ChangeEmail() {
                 )}
               </Field>
             ) : (
-              <Field label={texts.newEmail} error={request.error} path="new_email">
-                {(attributes) => (
-                  <input
-                    {...attributes}
-                    type="email"
-                    autoComplete="email"
-                    required
-                    value={email}
-                    onChange={(event) => setEmail(event.target.value)}
-                  />
-                )}
-              </Field>
+              <EmailField value={email} onChange={setEmail} error={request.error} label={texts.newEmail} path="new_email" />
             )}
             <div className="buttons">
               <button type="submit" className="plain" disabled={request.isBusy || verify.isBusy}>

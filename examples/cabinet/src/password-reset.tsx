@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
+import { EmailField, PasswordField } from './credential-fields.tsx';
 import { MailboxHint } from './mailbox-hint.tsx';
 import { client } from './service.ts';
-import { Field, Outcome } from './states.tsx';
+import { Outcome } from './states.tsx';
 import { useTexts } from './texts.ts';
 import { useAction } from './use-action.ts';
 
@@ -17,19 +18,7 @@ export function ForgottenPassword({ email: known, onBack }: { email: string; onB
   return (
     <form className="card" onSubmit={submit} data-testid="forgotten-password">
       <h2>{texts.forgottenPassword}</h2>
-      <Field label={texts.email} error={action.error} path="email">
-        {(attributes) => (
-          <input
-            {...attributes}
-            name="email"
-            type="email"
-            autoComplete="email"
-            required
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
+      <EmailField value={email} onChange={setEmail} error={action.error} />
       <button type="submit" className="main" disabled={action.isBusy}>
         {texts.sendLink}
       </button>
@@ -55,19 +44,7 @@ export function NewPassword({ token, onDone }: { token: string; onDone: () => vo
     <main className="narrow">
       <form className="card" onSubmit={submit} data-testid="new-password">
         <h1>{texts.newPassword}</h1>
-        <Field label={texts.password} hint={texts.passwordHint} error={action.error} path="password">
-          {(attributes) => (
-            <input
-              {...attributes}
-              name="password"
-              type="password"
-              autoComplete="new-password"
-              required
-              value={password}
-              onChange={(event) => setPassword(event.target.value)}
-            />
-          )}
-        </Field>
+        <PasswordField value={password} onChange={setPassword} error={action.error} isNew />
         {action.answer === null && (
           <button type="submit" className="main" disabled={action.isBusy}>
             {texts.save}

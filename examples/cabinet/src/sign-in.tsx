@@ -1,12 +1,13 @@
 import { type FormEvent, useState } from 'react';
 import { leaveForProvider, originOfVisit, type Provider } from './arrival.tsx';
+import { EmailField, PasswordField } from './credential-fields.tsx';
 import { DeepLinkSignIn } from './deep-link-sign-in.tsx';
 import { LoginWidget } from './login-widget.tsx';
 import { MailboxHint } from './mailbox-hint.tsx';
 import { ForgottenPassword } from './password-reset.tsx';
 import { type SecondPart, SecondStep, secondPartOf } from './second-factor.tsx';
 import { client, sentenceOf } from './service.ts';
-import { Field, fieldProblem } from './states.tsx';
+import { fieldProblem } from './states.tsx';
 import { useLanguage, useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -117,32 +118,8 @@ function EmailForm({ mode, email, onEmail, onMode, onDone, onRefused }: EmailFor
           </button>
         ))}
       </fieldset>
-      <Field label={texts.email} error={error} path="email">
-        {(attributes) => (
-          <input
-            {...attributes}
-            name="email"
-            type="email"
-            autoComplete="email"
-            required
-            value={email}
-            onChange={(event) => onEmail(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label={texts.password} hint={mode === 'register' ? texts.passwordHint : undefined} error={error} path="password">
-        {(attributes) => (
-          <input
-            {...attributes}
-            name="password"
-            type="password"
-            autoComplete={mode === 'sign-in' ? 'current-password' : 'new-password'}
-            required
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
-        )}
-      </Field>
+      <EmailField value={email} onChange={onEmail} error={error} />
+      <PasswordField value={password} onChange={setPassword} error={error} isNew={mode === 'register'} />
       {error !== null && !isAtField && (
         <p className="problem" role="alert">
           {sentenceOf(error)}

@@ -74,7 +74,7 @@ export function fieldProblem(error: unknown, path: string): CabinetError['fieldE
 
 interface FieldProps {
   label: string;
-  hint?: string;
+  hint?: string | undefined;
   /** Of the action that sends the field, and the name of the field in it. */
   error?: unknown;
   path?: string;
