@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useAccount } from './account-state.tsx';
 import { BalanceCard } from './balance-card.tsx';
 import { Pager } from './pager.tsx';
@@ -32,11 +32,10 @@ function Movements() {
   const language = useLanguage();
   const { balance } = useAccount();
   const [page, setPage] = useState(1);
-  const list = useLoaded(() => client.api.balance.transactions.query({ page, per_page: PER_PAGE }));
-  const { reload } = list;
-  const balanceKopeks = balance.value?.balance_kopeks;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page, or another balance, is loaded again
-  useEffect(reload, [page, balanceKopeks]);
+  const list = useLoaded(
+    () => client.api.balance.transactions.query({ page, per_page: PER_PAGE }),
+    `page ${page}, balance ${balance.value?.balance_kopeks}`,
+  );
   return (
     <section className="card" data-testid="movements">
       <h2>{texts.movements}</h2>
@@ -70,16 +69,13 @@ function PendingPayments() {
   const texts = useTexts();
   const language = useLanguage();
   const { balance, reload: reloadAccount } = useAccount();
-  const list = useLoaded(() => client.api.balance.pendingPayments.query({}));
-  const { reload } = list;
-  const balanceKopeks = balance.value?.balance_kopeks;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a payment that was credited is no longer open
-  useEffect(reload, [balanceKopeks]);
+  // A payment that was credited is no longer open.
+  const list = useLoaded(() => client.api.balance.pendingPayments.query({}), balance.value?.balance_kopeks);
   const check = useAction(
     'check-payment',
     (input: { method: string; payment_id: number }) => client.api.balance.checkPayment.mutate(input),
     () => {
-      reload();
+      list.reload();
       reloadAccount();
     },
   );

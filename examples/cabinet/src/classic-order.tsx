@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useAccount } from './account-state.tsx';
 import { PaymentSummary } from './payment-summary.tsx';
 import type { ClassicOptions } from './purchase.tsx';
@@ -118,8 +118,7 @@ export function ClassicOrder({ options, onBought }: { options: ClassicOptions; o
 function ClassicSummary({ selection, onBought }: { selection: Selection; onBought: () => void }) {
   const texts = useTexts();
   const { balance, reload } = useAccount();
-  const preview = useLoaded(() => client.api.subscription.classicPreview.mutate({ selection }));
-  const { reload: quoteAgain } = preview;
+  const preview = useLoaded(() => client.api.subscription.classicPreview.mutate({ selection }), balance.value?.balance_kopeks);
   const action = useAction(
     'purchase-classic',
     (input: { selection: Selection; quote: string }, call) => client.api.subscription.purchaseClassic.mutate(input, call),
@@ -128,9 +127,6 @@ function ClassicSummary({ selection, onBought }: { selection: Selection; onBough
       onBought();
     },
   );
-  const balanceKopeks = balance.value?.balance_kopeks;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a purchase and a top-up change what is to be paid
-  useEffect(quoteAgain, [balanceKopeks]);
   return (
     <LoadedView from={preview}>
       {(value) => (

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useAccount } from './account-state.tsx';
 import { PaymentSummary } from './payment-summary.tsx';
 import { client } from './service.ts';
@@ -106,16 +106,12 @@ function DevicesPrice({ count }: { count: number }) {
   const texts = useTexts();
   const language = useLanguage();
   const { balance, reload } = useAccount();
-  const price = useLoaded(() => client.api.subscription.devicePrice.query({ devices: count }));
-  const { reload: priceAgain } = price;
+  const price = useLoaded(() => client.api.subscription.devicePrice.query({ devices: count }), balance.value?.balance_kopeks);
   const action = useAction(
     'purchase-devices',
     (input: { devices: number; quote: string }, call) => client.api.subscription.purchaseDevices.mutate(input, call),
     reload,
   );
-  const balanceKopeks = balance.value?.balance_kopeks;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a purchase changes what can be added, and the quote
-  useEffect(priceAgain, [balanceKopeks]);
   return (
     <LoadedView from={price}>
       {(value) =>

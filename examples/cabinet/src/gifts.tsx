@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useAccount } from './account-state.tsx';
 import { PaymentSummary } from './payment-summary.tsx';
 import { client } from './service.ts';
@@ -24,12 +24,8 @@ interface GiftOrder {
 export function Gifts() {
   const texts = useTexts();
   const { balance } = useAccount();
-  const config = useLoaded(() => client.api.gift.config.query());
+  const config = useLoaded(() => client.api.gift.config.query(), balance.value?.balance_kopeks);
   const sent = useLoaded(() => client.api.gift.sent.query());
-  const { reload } = config;
-  const balanceKopeks = balance.value?.balance_kopeks;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a purchase and a top-up change prices and quotes
-  useEffect(reload, [balanceKopeks]);
   return (
     <>
       <div className="columns">

@@ -21,16 +21,14 @@ const QUOTE_REFRESH_MS = 8 * 60_000;
 export function Purchase() {
   const texts = useTexts();
   const { balance } = useAccount();
-  const options = useLoaded(() => client.api.subscription.purchaseOptions.query());
+  // A purchase, a promo code and a top-up can change prices and what is current.
+  const options = useLoaded(() => client.api.subscription.purchaseOptions.query(), balance.value?.balance_kopeks);
   const { reload } = options;
 
-  // Also after a purchase, a promo code and a top-up: each of them can change prices and what is current.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the balance is the reason to load again
   useEffect(() => {
-    reload();
     const timer = setInterval(reload, QUOTE_REFRESH_MS);
     return () => clearInterval(timer);
-  }, [reload, balance.value?.balance_kopeks]);
+  }, [reload]);
 
   return (
     <>

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { type Subscription, useAccount } from './account-state.tsx';
 import { PaymentSummary } from './payment-summary.tsx';
 import { client } from './service.ts';
@@ -36,17 +36,13 @@ function RenewalCard() {
   const texts = useTexts();
   const language = useLanguage();
   const { balance, reload } = useAccount();
-  const options = useLoaded(() => client.api.subscription.renewalOptions.query());
-  const { reload: reloadOptions } = options;
+  const options = useLoaded(() => client.api.subscription.renewalOptions.query(), balance.value?.balance_kopeks);
   const [days, setDays] = useState<number | null>(null);
   const action = useAction(
     'renewal',
     (input: { period_days: number; quote: string }, call) => client.api.subscription.renew.mutate(input, call),
     reload,
   );
-  const balanceKopeks = balance.value?.balance_kopeks;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a purchase and a top-up change prices and quotes
-  useEffect(reloadOptions, [balanceKopeks]);
   return (
     <section className="card" data-testid="renewal">
       <h2>{texts.renewal}</h2>

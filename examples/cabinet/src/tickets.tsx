@@ -20,10 +20,7 @@ function TicketList() {
   const texts = useTexts();
   const language = useLanguage();
   const { ticketChanges } = useAccount();
-  const list = useLoaded(() => client.api.tickets.list.query({ per_page: 50 }));
-  const { reload } = list;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer of support is loaded at once
-  useEffect(reload, [ticketChanges]);
+  const list = useLoaded(() => client.api.tickets.list.query({ per_page: 50 }), ticketChanges);
   return (
     <div className="columns">
       <section className="card" data-testid="tickets">
@@ -81,11 +78,9 @@ function NewTicket() {
 function TicketView({ id }: { id: number }) {
   const texts = useTexts();
   const { ticketChanges } = useAccount();
-  const ticket = useLoaded(() => client.api.tickets.get.query({ ticket_id: id }));
-  const { reload } = ticket;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer of support is loaded at once
+  const ticket = useLoaded(() => client.api.tickets.get.query({ ticket_id: id }), ticketChanges);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer of support is shown, and seen, at once
   useEffect(() => {
-    reload();
     // Whoever reads the ticket has seen its notifications; that this fails has no consequence for the reader.
     client.api.ticketNotifications.readOfTicket.mutate({ ticket_id: id }).catch(() => undefined);
   }, [ticketChanges]);
@@ -93,7 +88,7 @@ function TicketView({ id }: { id: number }) {
     `reply-${id}`,
     async (draft: Draft) =>
       client.api.tickets.addMessage.mutate({ ticket_id: id, message: draft.message, ...(await attachmentOf(draft)) }),
-    reload,
+    ticket.reload,
   );
   return (
     <>

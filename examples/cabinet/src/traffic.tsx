@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useAccount } from './account-state.tsx';
 import { PaymentSummary } from './payment-summary.tsx';
 import { client } from './service.ts';
@@ -74,17 +74,13 @@ function TrafficPackages() {
   const texts = useTexts();
   const language = useLanguage();
   const { balance, reload } = useAccount();
-  const packages = useLoaded(() => client.api.subscription.trafficPackages.query());
-  const { reload: reloadPackages } = packages;
+  const packages = useLoaded(() => client.api.subscription.trafficPackages.query(), balance.value?.balance_kopeks);
   const [gb, setGb] = useState<number | null>(null);
   const action = useAction(
     'buy-traffic',
     (input: { gb: number; quote: string | null }, call) => client.api.subscription.buyTraffic.mutate(input, call),
     reload,
   );
-  const balanceKopeks = balance.value?.balance_kopeks;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a purchase and a top-up change prices and quotes
-  useEffect(reloadPackages, [balanceKopeks]);
   return (
     <section className="card" data-testid="packages">
       <h2>{texts.moreTraffic}</h2>
