@@ -49,6 +49,31 @@ export function Stat({ name, value, testId }: { name: string; value: string; tes
   );
 }
 
+/** @param size rows of a page */
+export function Pager({
+  offset,
+  size,
+  total,
+  onOffset,
+}: {
+  offset: number;
+  size: number;
+  total: number;
+  onOffset: (offset: number) => void;
+}) {
+  const texts = useTexts();
+  return (
+    <p className="row">
+      <button type="button" disabled={offset === 0} onClick={() => onOffset(offset - size)}>
+        {texts.previous}
+      </button>
+      <button type="button" disabled={offset + size >= total} onClick={() => onOffset(offset + size)}>
+        {texts.next}
+      </button>
+    </p>
+  );
+}
+
 interface TableProps {
   caption: string;
   columns: readonly string[];

@@ -8,12 +8,6 @@ function answerOf(credential: Credential | null) {
   return { ...rest, response: { ...response } };
 }
 
-/** Makes a passkey on this device, or on a key or telephone that the user chooses. */
-export async function createPasskey(options: Options) {
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options as never);
-  return answerOf(await navigator.credentials.create({ publicKey }));
-}
-
 /** Lets the user sign with one of his passkeys. */
 export async function signWithPasskey(options: Options) {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options as never);

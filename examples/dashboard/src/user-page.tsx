@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useReloadOn } from './live-feed.tsx';
-import { Panel, Stat, Table } from './panel.tsx';
+import { Pager, Panel, Stat, Table } from './panel.tsx';
 import { PersonalData } from './personal-data.tsx';
 import { client, sentenceOf, useMay } from './service.ts';
 import { count, dayAndTime, money, useLanguage, useTexts, wordOf } from './texts.ts';
@@ -87,14 +87,7 @@ export function UserPage({ userId }: { userId: number }) {
                   ],
                 }))}
               />
-              <p className="row">
-                <button type="button" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
-                  {texts.previous}
-                </button>
-                <button type="button" disabled={offset + PAGE >= total} onClick={() => setOffset(offset + PAGE)}>
-                  {texts.next}
-                </button>
-              </p>
+              <Pager offset={offset} size={PAGE} total={total} onOffset={setOffset} />
             </>
           )}
         </Panel>

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { Panel, Table } from './panel.tsx';
+import { Pager, Panel, Table } from './panel.tsx';
 import { client } from './service.ts';
 import { count, dayAndTime, money, useLanguage, useTexts, wordOf } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';
@@ -70,14 +70,7 @@ export function Users() {
                 ],
               }))}
             />
-            <p className="row">
-              <button type="button" disabled={offset === 0} onClick={() => setOffset(offset - PAGE)}>
-                {texts.previous}
-              </button>
-              <button type="button" disabled={offset + PAGE >= total} onClick={() => setOffset(offset + PAGE)}>
-                {texts.next}
-              </button>
-            </p>
+            <Pager offset={offset} size={PAGE} total={total} onOffset={setOffset} />
           </>
         )}
       </Panel>
