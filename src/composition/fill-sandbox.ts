@@ -8,7 +8,7 @@ import { SANDBOX_METHOD } from '../domain/payments/payment-methods.ts';
 import { type HistoryState, pastProvider, performAction } from '../domain/sandbox/perform-history.ts';
 import { setUpCatalogue } from '../domain/sandbox/set-up-catalogue.ts';
 import type { AssembledService } from './assemble-service.ts';
-import type { Sandbox } from './sandbox.ts';
+import { SANDBOX_KINDS, type Sandbox } from './sandbox.ts';
 import { seedInstallation, seedLate } from './start-service.ts';
 
 /** Scheduled work without which a past would not be one; once a day of it. */
@@ -50,8 +50,7 @@ export async function fillSandbox(
   options: Omit<HistoryOptions, 'end'>,
   progress: (text: string) => void,
 ): Promise<FillReport> {
-  const kinds = sandbox?.kinds() ?? [];
-  if (!sandbox || !(['vpnpanel', 'payments', 'messenger', 'mail'] as const).every((kind) => kinds.includes(kind)))
+  if (!sandbox || !SANDBOX_KINDS.every((kind) => sandbox.isFake(kind)))
     throw new NotFillable('Only an installation whose panel, payments, messenger and mail are all of the sandbox is filled.');
   const [row] = await service.database.db.sql<{ users: number }>(
     'SELECT count(*)::int AS users FROM (SELECT FROM users LIMIT 1) u',

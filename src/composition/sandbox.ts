@@ -67,7 +67,7 @@ export function clockOf(sandbox: Sandbox | null, real: Clock): Clock {
 /** Kinds of outside systems that the sandbox can stand in for. */
 export type SandboxKind = 'vpnpanel' | 'payments' | 'messenger' | 'mail';
 
-const KINDS: readonly SandboxKind[] = ['vpnpanel', 'payments', 'messenger', 'mail'];
+export const SANDBOX_KINDS: readonly SandboxKind[] = ['vpnpanel', 'payments', 'messenger', 'mail'];
 
 type KeysOf<V> = { [K in SettingKey]: SettingTypes[K] extends V ? K : never }[SettingKey];
 
@@ -111,6 +111,6 @@ function isConfigured(kind: SandboxKind, settings: SettingsReader, environment: 
  */
 export function fakeKinds(env: Env, settings: SettingsReader): SandboxKind[] {
   if (!env.isSandboxAllowed) return [];
-  const missing = KINDS.filter((kind) => !isConfigured(kind, settings, env.raw));
-  return env.sandbox === 'on' || missing.length === KINDS.length ? missing : [];
+  const missing = SANDBOX_KINDS.filter((kind) => !isConfigured(kind, settings, env.raw));
+  return env.sandbox === 'on' || missing.length === SANDBOX_KINDS.length ? missing : [];
 }

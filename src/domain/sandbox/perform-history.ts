@@ -90,9 +90,12 @@ async function topUp(app: App, actor: UserActor, { kopeks, isPaid }: Extract<Pla
   const { paymentId } = await topupBalance(app, actor, request, once);
   const report = await app.ports.payments
     .byMethod(SANDBOX_METHOD.id)!
-    .fetchStatus({ externalId: String(paymentId), orderId: null });
+    .fetchStatus({ externalId: pastId(paymentId), orderId: null });
   await creditPayment(app, paymentId, isPaid ? report : { ...report, status: 'failed', outcome: 'failed', paidAt: null });
 }
+
+/** Of an invoice at the provider of the past. */
+const pastId = (paymentId: number) => `past-${paymentId}`;
 
 /**
  * The fake provider of the past: it reports its invoices as paid and remembers none, because the sandbox keeps all its invoices in
@@ -103,17 +106,25 @@ export function pastProvider(app: App, provider: PaymentProvider): PaymentProvid
   return {
     ...provider,
     createInvoice: async ({ paymentId, orderId, amountKopeks }) => {
-      const externalId = `past-${paymentId}`;
-      const status = 'paid';
-      invoices.set(String(paymentId), {
-        ...{ externalId, status, outcome: 'paid', amountKopeks, currency: 'RUB', orderId, paidAt: app.clock.now(), raw: {} },
+      const externalId = pastId(paymentId);
+      invoices.set(externalId, {
+        ...{
+          externalId,
+          status: 'paid',
+          outcome: 'paid',
+          amountKopeks,
+          currency: 'RUB',
+          orderId,
+          paidAt: app.clock.now(),
+          raw: {},
+        },
       });
       return { externalId, paymentUrl: 'http://127.0.0.1/pay', status: 'pending', expiresAt: null, raw: {} };
     },
-    fetchStatus: async ({ externalId: paymentId }) => {
-      const report = invoices.get(paymentId ?? '');
-      if (!report) throw new Error(`no invoice of payment ${paymentId}`);
-      invoices.delete(paymentId!);
+    fetchStatus: async ({ externalId }) => {
+      const report = invoices.get(externalId ?? '');
+      if (!report) throw new Error(`no invoice ${externalId}`);
+      invoices.delete(externalId!);
       return report;
     },
   };
