@@ -14,7 +14,7 @@ import { definitionOf } from '../domain/settings/catalogue/catalogue.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
 import { type ErrorLog, logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
-import { registerCors, registerSecurityHeaders, restServerOptions } from '../rest/http-limits.ts';
+import { endConnections, isBodyExpected, registerCors, registerSecurityHeaders, restServerOptions } from '../rest/http-limits.ts';
 import { type InterfaceWords, registerMount } from '../rest/interface-words/interface-words.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import { buildRouteTable, type RestRoute } from '../rest/route-table.ts';
@@ -91,7 +91,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   limitRequestTimes(server, times);
   logAndMeasure(server, app, metrics);
   refuseWhileClosed(server, app);
-  if (options.isStopping) endConnectionsWhen(server, options.isStopping);
+  endConnections(server, options.isStopping ?? (() => false));
   registerSecurityHeaders(server);
   registerRefusalPages(server, { texts: pageTexts, isPage: (route) => PAGES.has(route) });
   await registerCors(server, {
@@ -152,6 +152,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
 /** Health, metrics and pages, which need none of the data that a restore replaces. */
 const SERVED_WHILE_CLOSED = new Set(['/health', '/livez', '/metrics']);
 const CLOSED_RETRY_SECONDS = 10;
+const CLOSED_DETAIL = 'Service temporarily unavailable. Please try again later.';
 
 /**
  * The one place where requests of every kind (REST, tRPC, callbacks) are refused while a backup is restored. The
@@ -164,23 +165,13 @@ function refuseWhileClosed(server: FastifyInstance, { ports }: App): void {
   });
 }
 
-/** Routes that a person opens in a browser. */
+/** Opened in a browser. */
 const PAGES = new Set(['/', '/docs', '/redoc', '/metrics', '/sandbox', '/sandbox/*', UNSUBSCRIBE_ROUTE]);
 
 const pageTexts: PageTexts = (preferred) => {
   const language = knownLanguage(preferred ?? 'en');
   return { language, text: (key, params) => text(language, `pages.${key}` as TextKey, params) };
 };
-
-const CLOSED_DETAIL = 'Service temporarily unavailable. Please try again later.';
-
-/** A client that keeps its connection would lose the request that it sends while the server closes it (spec 08 S11). */
-function endConnectionsWhen(server: FastifyInstance, isStopping: () => boolean): void {
-  server.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isStopping()) reply.header('connection', 'close');
-    done();
-  });
-}
 
 /** The log of failed requests, which are reported too. */
 function reportingLog(app: App, report: HttpServerOptions['reportFailure']): ErrorLog {
@@ -285,7 +276,7 @@ declare module 'fastify' {
  */
 function limitRequestTimes(server: FastifyInstance, { wholeMs, idleMs }: RequestTimes): void {
   server.addHook('onRequest', (request, reply, done) => {
-    if (isBodyExpected(request) && request.raw.socket instanceof Socket) {
+    if (isBodyExpected(request.raw) && request.raw.socket instanceof Socket) {
       const end = () => endRequest(server, request, reply);
       const stop = request.routeOptions.config?.storesUpload
         ? watchIdle(request, idleMs, end)
@@ -302,11 +293,6 @@ function limitRequestTimes(server: FastifyInstance, { wholeMs, idleMs }: Request
     if (payload instanceof Readable && raw.socket instanceof Socket) raw.setTimeout(idleMs, () => void raw.destroy());
     done();
   });
-}
-
-function isBodyExpected({ headers }: FastifyRequest): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
 /** @returns a function that ends the watch */

@@ -1,5 +1,6 @@
 /** Which browser pages may read the answers (spec 06 section 0, CORS). */
 
+import type { IncomingMessage } from 'node:http';
 import cors, { type FastifyCorsOptions, type FastifyCorsOptionsDelegateCallback } from '@fastify/cors';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions, onRequestHookHandler } from 'fastify';
 
@@ -122,3 +123,26 @@ export const restServerOptions = {
     reply.code(error.statusCode ?? 400).send({ detail: 'Bad Request' });
   },
 } satisfies FastifyServerOptions;
+
+/** @returns whether the request has a body */
+export function isBodyExpected({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/**
+ * A client that keeps its connection would lose the request that it sends while the server closes it (spec 08 S11), and one that still sends its
+ * body would lose the answer, for which the framework and the client may ask to close, too: the rest of the body is read and dropped first.
+ */
+export function endConnections(server: FastifyInstance, isStopping: () => boolean): void {
+  server.addHook('onSend', ({ raw }, reply, _payload, done) => {
+    if (isBodyExpected(raw) && !raw.complete) {
+      const isLast = !reply.raw.shouldKeepAlive;
+      reply.removeHeader('connection');
+      reply.raw.removeHeader('connection');
+      reply.raw.shouldKeepAlive = true;
+      raw.once('end', () => (isLast || isStopping()) && raw.socket.destroySoon());
+    } else if (isStopping()) reply.header('connection', 'close');
+    done();
+  });
+}

@@ -108,7 +108,7 @@ describe.skipIf(!serverUrl)('an idle instance (left out without a server: TEST_D
     };
     // Work of the start can go on for a while.
     await expect.poll(inUse, { interval: 1_000 }).toBeLessThanOrEqual(IN_USE_MIB);
-    const resident = residentMiB(service.process.pid!);
+    const resident = residentMiB(service.process.pid!)!;
     await service.stop();
     return resident;
   };
