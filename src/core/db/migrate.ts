@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { applyTopics } from './apply-topics.ts';
+import { isRetryable, LOCK_NOT_AVAILABLE, sqlState } from './db-errors.ts';
 
 /** The two things the runner needs of a database session; both run on ONE connection. */
 export interface MigrationTarget {
@@ -40,25 +42,49 @@ export function compareMigrations(applied: ReadonlyMap<string, string>, files: S
   };
 }
 
+/** Longest wait for the lock of a table, since every statement on it waits behind this one. */
+const LOCK_WAIT_MS = 2_000;
+/** Between two tries, in which the statements that waited go on. */
+const PAUSE_MS = 3_000;
+const MOST_TRIES = 100;
+
+export interface ApplyOptions {
+  /** Called when others had a lock for too long, and the upgrade was rolled back. Without it such an upgrade fails. */
+  onRepeat?: (error: unknown) => void | Promise<void>;
+  lockWaitMs?: number;
+  pauseMs?: number;
+}
+
 /**
  * Brings a database to the release: the migrations that are missing, then the topics of functions and triggers that changed. All of it
  * is one transaction under an advisory lock, so that a failure leaves the database unchanged and nothing is written without triggers.
  * @returns names of what was applied; topics as `sql/<topic>`
  * @throws Error when an applied migration was changed or is unknown to this release, or when only a part of the replaced ones is applied
  */
-export async function applySchema(target: MigrationTarget, files: SchemaFiles): Promise<string[]> {
-  await target.run('BEGIN');
-  try {
-    await target.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
-    const migrated = await applyMigrations(target, files);
-    // A migration may have dropped functions or triggers, with others that depend on them.
-    const topics = await applyTopics(target, files.topics, { all: migrated.length > 0 });
-    await target.run('COMMIT');
-    return [...migrated, ...topics.map((name) => `sql/${name}`)];
-  } catch (error) {
-    await target.run('ROLLBACK');
-    throw error;
+export async function applySchema(target: MigrationTarget, files: SchemaFiles, options: ApplyOptions = {}): Promise<string[]> {
+  const { onRepeat, lockWaitMs = LOCK_WAIT_MS, pauseMs = PAUSE_MS } = options;
+  for (let tries = 1; ; tries += 1) {
+    await target.run('BEGIN');
+    try {
+      await target.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCK]);
+      await target.query("SELECT set_config('lock_timeout', $1, true)", [`${lockWaitMs}ms`]);
+      const migrated = await applyMigrations(target, files);
+      // A migration may have dropped functions or triggers, with others that depend on them.
+      const topics = await applyTopics(target, files.topics, { all: migrated.length > 0 });
+      await target.run('COMMIT');
+      return [...migrated, ...topics.map((name) => `sql/${name}`)];
+    } catch (error) {
+      await target.run('ROLLBACK');
+      if (!onRepeat || tries === MOST_TRIES || !isLockOfOthers(error)) throw error;
+      await onRepeat(error);
+      await delay(pauseMs);
+    }
   }
+}
+
+function isLockOfOthers(error: unknown): boolean {
+  const cause = (error as Error).cause ?? error;
+  return sqlState(cause) === LOCK_NOT_AVAILABLE || isRetryable(cause);
 }
 
 async function applyMigrations(target: MigrationTarget, files: SchemaFiles): Promise<string[]> {

@@ -151,6 +151,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
             query: async (sql, values) => (await client.query(sql, values)).rows,
           },
           await readSchemaFiles(options.migrationsFolder),
+          { onRepeat: (error) => log.warn({ err: error }, 'the upgrade waits for a lock that others have, and begins again') },
         );
       } finally {
         await client.end().catch(() => undefined);
