@@ -98,9 +98,10 @@ export async function ensureGenerated() {
 export async function ensureBuilt() {
   const stampPath = join(root, 'dist', '.stamp');
   const wanted = fingerprint(
-    ['src', 'prisma', 'package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/openapi.ts'].map((name) =>
-      join(root, name),
-    ),
+    [
+      ...['src', 'packages/sandbox/src', 'prisma', 'package.json', 'package-lock.json'],
+      ...['scripts/build.ts', 'scripts/openapi.ts', 'scripts/third-party-licences.ts'],
+    ].map((name) => join(root, name)),
   );
   if (isCurrent(stampPath, wanted)) return;
   console.log('Building …');

@@ -5,7 +5,7 @@ import { serveCommands } from './cli/command-socket.ts';
 import { type RunningService, startService } from './composition/start-service.ts';
 import type { App } from './core/app.ts';
 import { EnvError, loadEnv } from './core/env.ts';
-import { createLogger } from './core/log.ts';
+import { createLogger, loadLogFormat } from './core/log.ts';
 import { LogFiles } from './core/log-files/log-files.ts';
 import { createMetrics } from './core/metrics.ts';
 import { readProcessEnv } from './core/process-env.ts';
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const redactor = createRedactor(secretValuesIn(env.raw));
   const logFiles = new LogFiles();
   process.on('exit', () => logFiles.flushSync());
-  const log = createLogger({ level: env.logLevel, format: env.logFormat, redactor, files: logFiles });
+  const log = createLogger({ level: env.logLevel, format: await loadLogFormat(env.logFormat), redactor, files: logFiles });
   const metrics = createMetrics();
 
   // After an error that nobody caught the state of the process is unknown: log it and let the supervisor start a new one.

@@ -80,7 +80,7 @@ export function refusedPackages(
   });
 }
 
-function statedLicence({ license, licenses }: PackageManifest): string | null {
+export function statedLicence({ license, licenses }: PackageManifest): string | null {
   if (typeof license === 'string') return license.trim() || null;
   if (license?.type) return license.type;
   const types = (licenses ?? []).flatMap(({ type }) => type ?? []);

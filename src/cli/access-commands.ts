@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { addDays } from '../core/clock.ts';
 import { systemRandom, urlSafeToken } from '../core/random.ts';
 import {
@@ -81,7 +82,7 @@ export const listTokensCommand: Command = {
       ]);
       const text =
         tokens.length === 0
-          ? 'There is no API token. Make one: npm run cli -- token create NAME'
+          ? `There is no API token. Make one: ${COMMAND_LINE} token create NAME`
           : alignColumns([['ID', 'BEGINS', 'STATE', 'ENDS', 'LAST USED', 'MAY', 'NAME'], ...rows]);
       return { text, data: tokens.map(tokenData) };
     }),
@@ -97,7 +98,7 @@ export const revokeTokenCommand: Command = {
     const id = wholeNumber(call.words[0]!, 'ID', 2_147_483_647);
     return withApp(call, async (app) => {
       const known = (await listApiTokens(app)).find((token) => token.id === id);
-      if (!known) throw new CommandError(`There is no token ${id}. npm run cli -- token list shows all of them.`);
+      if (!known) throw new CommandError(`There is no token ${id}. ${COMMAND_LINE} token list shows all of them.`);
       const token = await setApiTokenActive(app, OPERATOR, id, false);
       return { text: `Token ${token.id} "${token.name}" is revoked.`, data: tokenData(token) };
     });

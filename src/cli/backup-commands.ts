@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { migrationsFolder } from '../composition/package-root.ts';
@@ -48,7 +49,7 @@ export const listBackupsCommand: Command = {
       ]);
       const text =
         total === 0
-          ? 'There is no backup. Make one: npm run cli -- backup create'
+          ? `There is no backup. Make one: ${COMMAND_LINE} backup create`
           : alignColumns([['NAME', 'SIZE', 'CONTENTS'], ...rows]);
       return {
         text,
@@ -101,7 +102,7 @@ async function known(app: App, name: string): Promise<string> {
   return findBackup(
     app,
     name,
-    () => new CommandError(`There is no backup ${name}. npm run cli -- backup list shows all of them.`),
+    () => new CommandError(`There is no backup ${name}. ${COMMAND_LINE} backup list shows all of them.`),
   );
 }
 
@@ -139,5 +140,6 @@ export const checkArchiveCommand: Command = {
 };
 
 async function passwordOf(call: CommandCall): Promise<string> {
-  return openBase(call).env.raw.BACKUP_ARCHIVE_PASSWORD ?? (await askSecret(call.terminal, 'Password of the archive: '));
+  const { env } = await openBase(call);
+  return env.raw.BACKUP_ARCHIVE_PASSWORD ?? (await askSecret(call.terminal, 'Password of the archive: '));
 }

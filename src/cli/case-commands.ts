@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { formatPrice } from '../core/money.ts';
 import { caseAmount } from '../domain/payments/open-case.ts';
 import { type CaseDecision, listCases, type ResolvedCase, readCase, resolveCase } from '../domain/payments/resolve-case.ts';
@@ -35,7 +36,7 @@ export const listCasesCommand: Command = {
           : [
               alignColumns([['ID', 'SINCE', 'METHOD', 'AMOUNT', 'PAYMENT', 'USER', 'STATE', 'KIND'], ...cases.map(listRow)]),
               '',
-              `${cases.length} of ${total}. npm run cli -- cases show ID`,
+              `${cases.length} of ${total}. ${COMMAND_LINE} cases show ID`,
             ].join('\n');
       return { text, data: { total, cases: cases.map(caseData) } };
     });
@@ -165,7 +166,7 @@ function describeCase(found: PaymentCase, payment: Payment | null): string {
           ['Comment', orDash(found.comment)],
         ]),
   ];
-  const next = found.status === 'open' ? ['', `npm run cli -- cases resolve ${found.id} --help`] : [];
+  const next = found.status === 'open' ? ['', `${COMMAND_LINE} cases resolve ${found.id} --help`] : [];
   return [`Case ${found.id}`, alignColumns(rows), ...next].join('\n');
 }
 

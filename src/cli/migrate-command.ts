@@ -9,7 +9,7 @@ export const migrateCommand: Command = {
   summary: 'Bring the database to this release (the service does so at start, too).',
   words: [0, 0],
   run: async (call) => {
-    const { env, log } = openBase(call);
+    const { env, log } = await openBase(call);
     const database = await openDatabase(env, log);
     try {
       const applied = await database.migrate();

@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import { type AssembledService, assembleService } from '../composition/assemble-service.ts';
 import type { App } from '../core/app.ts';
 import { type Env, loadEnv } from '../core/env.ts';
-import { createLogger, type Logger } from '../core/log.ts';
+import { createLogger, type Logger, loadLogFormat } from '../core/log.ts';
 import { createMetrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
 import { createRedactor, type Redactor, secretValuesIn } from '../core/redaction.ts';
@@ -20,21 +20,22 @@ export interface CommandBase {
 }
 
 /** Environment and logger of a command. @throws EnvError with every problem at once */
-export function openBase(call: CommandCall): CommandBase {
+export async function openBase(call: CommandCall): Promise<CommandBase> {
   const env = loadEnv(call.terminal.source);
   const redactor = createRedactor(secretValuesIn(env.raw));
-  return { env, redactor, log: commandLog(call, redactor) };
+  return { env, redactor, log: await commandLog(call, redactor) };
 }
 
 /** No log lines unless requested: the command's answer says what a person needs to know. */
-export function commandLog(call: CommandCall, redactor: Redactor = createRedactor()): Logger {
+export async function commandLog(call: CommandCall, redactor: Redactor = createRedactor()): Promise<Logger> {
   const stream: Pick<Writable, 'write'> & { write(line: string): boolean } = {
     write: (line: string) => {
       call.terminal.err(line);
       return true;
     },
   };
-  return createLogger({ level: call.isVerbose ? 'debug' : 'silent', format: 'pretty', redactor, stream });
+  const format = await loadLogFormat('pretty');
+  return createLogger({ level: call.isVerbose ? 'debug' : 'silent', format, redactor, stream });
 }
 
 /**
@@ -48,7 +49,7 @@ export async function withApp<T>(call: CommandCall, work: (app: App) => Promise<
 
 /** The same with everything that is assembled; never in the running service. @throws as `withApp` */
 export async function withAssembledService<T>(call: CommandCall, work: (assembled: AssembledService) => Promise<T>): Promise<T> {
-  const { env, log, redactor } = openBase(call);
+  const { env, log, redactor } = await openBase(call);
   const metrics = createMetrics();
   try {
     const assembled = await assembleService({ env, log, metrics, redactor, isReady: () => true });

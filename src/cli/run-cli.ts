@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { parseArgs } from 'node:util';
 import { loadEnv } from '../core/env.ts';
 import { type Command, type CommandCall, type CommandResult, EXIT, type Terminal, UsageError } from './command.ts';
@@ -34,7 +35,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   } catch (error) {
     const message = describeFailure(error);
     terminal.err(isJson ? `${JSON.stringify({ error: message })}\n` : `${message}\n`);
-    if (error instanceof UsageError && !isJson) terminal.err(`\nUsage: npm run cli -- ${usageOf(command)}\n`);
+    if (error instanceof UsageError && !isJson) terminal.err(`\nUsage: ${COMMAND_LINE} ${usageOf(command)}\n`);
     if (isVerbose && error instanceof Error) terminal.err(`\n${error.stack}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   }
@@ -92,7 +93,7 @@ function readCall(
 const usageOf = (command: Command) => `${command.name} ${command.parameters}`.trim();
 
 function helpOf(command: Command): string {
-  const lines = [`npm run cli -- ${usageOf(command)}`, '', command.summary];
+  const lines = [`${COMMAND_LINE} ${usageOf(command)}`, '', command.summary];
   if (command.details) lines.push('', command.details);
   return lines.join('\n');
 }
@@ -101,7 +102,7 @@ function explain(argv: readonly string[], terminal: Terminal): number {
   const unknown = argv.find((word) => !word.startsWith('-'));
   const width = Math.max(...commands.map((command) => usageOf(command).length));
   const lines = [
-    'npm run cli -- COMMAND',
+    `${COMMAND_LINE} COMMAND`,
     '',
     ...commands.map((command) => `  ${usageOf(command).padEnd(width)}  ${command.summary}`),
     '',

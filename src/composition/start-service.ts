@@ -1,3 +1,4 @@
+import { COMMAND_LINE, START_COMMAND } from '../core/process-env.ts';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -289,9 +290,9 @@ export async function announce(facts: Announcement): Promise<void> {
     ...(env.isDocsEnabled ? [`  API documentation   ${url}/docs`] : []),
     ...(fakes.length > 0 ? [`  Sandbox             ${url}/sandbox   (fake ${fakes.join(', ')})`] : []),
     ...(firstToken === null ? [] : [`  First API token     ${firstToken}   (shown once; send it as X-API-Key)`]),
-    '  Administrator       npm run cli -- admin create you@example.com',
+    `  Administrator       ${COMMAND_LINE} admin create you@example.com`,
     ...(databaseKind === 'embedded'
-      ? ['  Use PostgreSQL      DATABASE_URL=postgresql://user:password@host:5432/database npm start']
+      ? [`  Use PostgreSQL      DATABASE_URL=postgresql://user:password@host:5432/database${START_COMMAND}`]
       : []),
     '',
   ];

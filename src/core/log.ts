@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { SECOND_MS } from './clock.ts';
 import type { LogLevel } from './env.ts';
@@ -8,10 +7,18 @@ import { createRedactor, type Redactor } from './redaction.ts';
 
 export type { Logger };
 
+/** One JSON object a line, or the package that writes text for people. */
+export type LogFormat = 'json' | typeof import('pino-pretty');
+
+/** @param name of `LOG_FORMAT`; the package of `pretty` is for people at a terminal only, so it is loaded for them alone */
+export async function loadLogFormat(name: 'json' | 'pretty'): Promise<LogFormat> {
+  return name === 'json' ? name : (await import('pino-pretty')).default;
+}
+
 export interface LoggerOptions {
   level: LogLevel;
-  /** One JSON object a line, or coloured text for people. */
-  format: 'json' | 'pretty';
+  /** Of `loadLogFormat`. */
+  format: LogFormat;
   /** Knows the secrets; code that reads new secrets at run time registers them here. */
   redactor?: Redactor;
   /** Where lines go; standard output unless given. */
@@ -22,9 +29,7 @@ export interface LoggerOptions {
 
 const STANDARD_OUTPUT = 1;
 
-function prettyStream(stream: DestinationStream | undefined): DestinationStream {
-  // Loaded for people at a terminal only: in production the log is JSON.
-  const { PinoPretty } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+function prettyStream({ PinoPretty }: Exclude<LogFormat, 'json'>, stream: DestinationStream | undefined): DestinationStream {
   const options = {
     colorize: stream === undefined,
     ignore: 'service',
@@ -58,7 +63,9 @@ export function isoTime(now: () => number = Date.now): () => string {
 export function createLogger(options: LoggerOptions): Logger {
   const redactor = options.redactor ?? createRedactor();
   const scrubbed = (object: object): Record<string, unknown> => redactor.value(object) as Record<string, unknown>;
-  const stream = options.format === 'pretty' ? prettyStream(options.stream) : (options.stream ?? openLogOutput(STANDARD_OUTPUT));
+  const { format } = options;
+  const stream =
+    format === 'json' ? (options.stream ?? openLogOutput(STANDARD_OUTPUT)) : prettyStream(format, options.stream);
   const logger = pino(
     {
       level: options.level,

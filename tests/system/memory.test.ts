@@ -1,4 +1,6 @@
 /** What an idle instance in production has in memory (docs/performance.md). */
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { residentMiB } from '../../packages/measures/src/bench/child-process.ts';
@@ -39,17 +41,24 @@ const LOADED = [
   'zod',
 ];
 
-/** Writes the names of the loaded packages on SIGUSR2. */
+/** Writes the addresses of the loaded files on SIGUSR2. */
 const REPORTER = `
   import { registerHooks } from 'node:module';
-  const packages = new Set();
+  const loaded = new Set();
   registerHooks({ load: (url, context, next) => {
-    const name = /.*\\/node_modules\\/((?:@[^/]+\\/)?[^/]+)\\//.exec(url)?.[1];
-    // A package of this repository has no folder there.
-    packages.add(name ?? (url.includes('/packages/') ? url : 'dist'));
+    loaded.add(url);
     return next(url, context);
   } });
-  process.on('SIGUSR2', () => console.error('LOADED ' + JSON.stringify([...packages])));`;
+  process.on('SIGUSR2', () => console.error('LOADED ' + JSON.stringify([...loaded])));`;
+
+const build = join(import.meta.dirname, '..', '..', 'dist');
+
+/** Names of the packages that are bundled into these files. */
+async function packagesIn(urls: readonly string[]): Promise<string[]> {
+  const contents = JSON.parse(await readFile(join(build, 'packages.json'), 'utf8')) as Record<string, string[]>;
+  const folders = urls.flatMap((url) => contents[basename(url)] ?? []);
+  return [...new Set(folders.map((folder) => folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length)))];
+}
 
 /** Collects garbage on SIGUSR2: when a machine does that by itself depends on its speed, and is no subject here. */
 const COLLECTOR = `
@@ -90,9 +99,9 @@ describe.skipIf(!serverUrl)('an idle instance (left out without a server: TEST_D
     const loaded = JSON.parse(reported()!.slice('LOADED '.length)) as string[];
     await service.stop();
     const direct = Object.keys(manifest.dependencies);
-    expect(loaded.filter((name) => direct.includes(name)).sort()).toEqual(LOADED);
-    // The fakes of outside systems.
-    expect(loaded.filter((name) => name.includes('/packages/'))).toEqual([]);
+    expect((await packagesIn(loaded)).filter((name) => direct.includes(name)).sort()).toEqual(LOADED);
+    // Neither a package that is not bundled, nor the fakes of outside systems.
+    expect(loaded.filter((url) => url.includes('/node_modules/') || url.includes('/dist/sandbox/'))).toEqual([]);
   });
 
   /** All memory of a new process whose garbage is collected, of which V8 counts what is in use. */

@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import type { App, SettingsReader } from '../../core/app.ts';
 import { DAY_MS, MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
@@ -28,10 +29,10 @@ export async function checkAccess({ db }: Pick<App, 'db'>): Promise<Finding[]> {
   const { admins, tokens } = facts!;
   return [
     admins === 0
-      ? warning('administrators', 'there is no superadmin', 'npm run cli -- admin create you@example.com')
+      ? warning('administrators', 'there is no superadmin', `${COMMAND_LINE} admin create you@example.com`)
       : ok('administrators', `${admins} superadmin${admins === 1 ? '' : 's'}`),
     tokens === 0
-      ? warning('API tokens', 'there is no active one', 'npm run cli -- token create NAME')
+      ? warning('API tokens', 'there is no active one', `${COMMAND_LINE} token create NAME`)
       : ok('API tokens', `${tokens} active`),
   ];
 }
@@ -40,7 +41,7 @@ export async function checkAccess({ db }: Pick<App, 'db'>): Promise<Finding[]> {
 export async function checkJobs(database: Database): Promise<Finding> {
   const [table] = await database.db.sql<{ found: string | null }>("SELECT to_regclass('jobs.job')::text AS found");
   if (!table?.found)
-    return warning('jobs', 'the job tables are not installed', 'npm run cli -- migrate (or start the service, which does it).');
+    return warning('jobs', 'the job tables are not installed', `${COMMAND_LINE} migrate (or start the service, which does it).`);
   const rows = await database.db.sql<{ name: string; failed: number; late: number }>(
     `SELECT name, count(*) FILTER (WHERE state = 'failed')::int AS failed,
        count(*) FILTER (WHERE state IN ('created', 'retry') AND start_after < now() - $1::int * interval '1 millisecond')::int AS late
@@ -71,10 +72,10 @@ export async function checkMoney({ db }: Database): Promise<Finding> {
   const health = await readLedgerHealth({ db, clock: systemClock });
   const proved = health.highestTransactionId <= PROVED_AT_ONCE ? await findProblems(db) : null;
   const found = proved ?? health.problemKinds;
-  if (found.length > 0) return problem('ledger', found.join(', '), 'npm run cli -- ledger check lists every difference.');
+  if (found.length > 0) return problem('ledger', found.join(', '), `${COMMAND_LINE} ledger check lists every difference.`);
   if (health.isLate || (proved === null && health.checkedAt === null)) {
     const last = health.checkedAt === null ? 'no check has ended' : `the last check ended at ${health.checkedAt.toISOString()}`;
-    const advice = 'Start the service, which checks every hour, or run npm run cli -- ledger check';
+    const advice = `Start the service, which checks every hour, or run ${COMMAND_LINE} ledger check`;
     return warning('ledger', proved === null ? last : `clean, but ${last}`, advice);
   }
   return ok('ledger', proved === null ? `clean at ${health.checkedAt!.toISOString()}` : 'clean');
@@ -109,7 +110,7 @@ export async function checkPaymentCases({ db }: Database): Promise<Finding> {
   const { open, oldest } = await readOpenCases({ db });
   if (open === 0) return ok('payment cases', 'none is open');
   const detail = `${open} ${open === 1 ? 'payment needs' : 'payments need'} a decision, the oldest since ${oldest!.toISOString()}`;
-  return warning('payment cases', detail, 'npm run cli -- cases list');
+  return warning('payment cases', detail, `${COMMAND_LINE} cases list`);
 }
 
 /** What keeps subscriptions from being provisioned as sold: an outage of the panel, squads that it no longer has (08 P3, P12). */
@@ -139,7 +140,7 @@ export async function checkProvisioning({ db }: Database): Promise<Finding[]> {
 }
 
 const UNSEEN_NEXT =
-  'Set VPNPANEL_API_URL and VPNPANEL_API_KEY to the panel of the former bot. Where its users are lost: npm run cli -- import check-panel --create-unknown';
+  `Set VPNPANEL_API_URL and VPNPANEL_API_KEY to the panel of the former bot. Where its users are lost: ${COMMAND_LINE} import check-panel --create-unknown`;
 
 const OUTAGES: Record<OutageReason, string> = {
   refused_key: 'the panel refuses the key; pushes wait',
@@ -207,10 +208,10 @@ export async function checkBackups({ db, env, settings }: Pick<App, 'db' | 'env'
       : [
           drill.isOk
             ? ok('restore drill', drill.message)
-            : problem('restore drill', drill.message, 'npm run cli -- backup drill'),
+            : problem('restore drill', drill.message, `${COMMAND_LINE} backup drill`),
         ];
   const found = isLate
-    ? warning('backups', newest, 'npm run cli -- backup create')
+    ? warning('backups', newest, `${COMMAND_LINE} backup create`)
     : isSeen
       ? ok('backups', newest)
       : warning(

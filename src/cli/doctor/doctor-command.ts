@@ -61,7 +61,7 @@ export const doctorCommand: Command = {
 async function examine(call: CommandCall): Promise<Finding[]> {
   const findings = [checkRuntime(process.version, await readVersion())];
   const { env, problems } = readEnvironment(call);
-  const log = commandLog(call);
+  const log = await commandLog(call);
   const settings = createSettingsStore({ environment: env?.raw ?? definedOnly(call.terminal.source), log });
   findings.push(checkEnvironment([...problems, ...settings.problems], env));
   // Without a usable environment all further checks would be about another installation.
@@ -106,7 +106,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
   }
   let database: Database;
   try {
-    database = await openDatabase(env, commandLog(call));
+    database = await openDatabase(env, await commandLog(call));
   } catch (error) {
     // Any failure: a database that cannot be reached is the finding.
     if (error instanceof Error && error.name === 'FolderInUseError') {

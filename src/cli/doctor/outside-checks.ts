@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import nodemailer from 'nodemailer';
 import type { Ports, SettingsReader } from '../../core/app.ts';
 import { addDays, systemClock } from '../../core/clock.ts';
@@ -110,7 +111,7 @@ export async function checkMessengerWebhook(facts: MessengerFacts & Pick<Outside
   }
   if (registered !== null && bareAddress(registered) === wanted) return [ok(check, 'leads to this service')];
   const detail = registered === null ? 'none is registered' : `leads to ${hostOf(registered)}, not to WEBHOOK_URL`;
-  const next = `Stop every other program with this bot, and register ${wanted}: npm run cli -- messenger set-webhook`;
+  const next = `Stop every other program with this bot, and register ${wanted}: ${COMMAND_LINE} messenger set-webhook`;
   return [warning(check, detail, next)];
 }
 

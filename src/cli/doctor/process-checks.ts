@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { access, constants, mkdir, readdir, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { migrationsFolder } from '../../composition/package-root.ts';
@@ -130,7 +131,7 @@ export async function checkServer(database: Database, env: Env, where: string): 
         warning(
           'database kind',
           'the embedded database in production: one process, no replicas',
-          'npm run cli -- db move postgresql://… moves it to a server.',
+          `${COMMAND_LINE} db move postgresql://… moves it to a server.`,
         ),
       );
     }
@@ -228,7 +229,7 @@ export async function checkMigrations(database: Database): Promise<{ finding: Fi
       warning(
         'schema',
         `${pending.length} of ${files.migrations.length} migrations are not applied`,
-        'npm run cli -- migrate (or start the service, which does it).',
+        `${COMMAND_LINE} migrate (or start the service, which does it).`,
       ),
     );
   }
@@ -238,7 +239,7 @@ export async function checkMigrations(database: Database): Promise<{ finding: Fi
       warning(
         'schema',
         `functions and triggers are not those of this release: ${stale.join(', ')}`,
-        'npm run cli -- migrate (or start the service, which does it).',
+        `${COMMAND_LINE} migrate (or start the service, which does it).`,
       ),
     );
   }

@@ -23,7 +23,7 @@ export const moveCommand: Command = {
   words: [1, 1],
   run: async (call) => {
     const url = targetUrl(call.words[0]!);
-    const { env, log } = openBase(call);
+    const { env, log } = await openBase(call);
     if (!(await hasEmbeddedData(env.dataDir))) {
       throw new CommandError(`There is no embedded database in ${env.dataDir}. Is DATA_DIR right?`);
     }

@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { LONG_ANSWER_MS, serverClient } from '../../core/db/answer-limit.ts';
 import type { Database } from '../../core/db/database.ts';
 import { isForeignKeyViolation } from '../../core/db/db-errors.ts';
@@ -137,7 +138,7 @@ async function requireCleanLedger(query: Query, where: string): Promise<void> {
   if (problems.length === 0) return;
   const kinds = [...new Set(problems.map((problem) => problem.problem))].join(', ');
   throw new CommandError(
-    `The ledger of the ${where} is not clean (${kinds}). Nothing was moved. Look at: npm run cli -- ledger check`,
+    `The ledger of the ${where} is not clean (${kinds}). Nothing was moved. Look at: ${COMMAND_LINE} ledger check`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ArchiveRefused, type ArchiveSchema, type Metadata } from './types.ts';
@@ -113,7 +114,7 @@ function requireFormat(version: string): void {
   const [major = Number.NaN] = version.split('.').map(Number);
   if (major <= 2) {
     throw new ArchiveRefused(
-      `The archive has format ${version.slice(0, 20)} of the former service. It is not restored but imported: npm run cli -- import`,
+      `The archive has format ${version.slice(0, 20)} of the former service. It is not restored but imported: ${COMMAND_LINE} import`,
     );
   }
   throw new ArchiveRefused(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadEnv } from '../../../src/core/env.ts';
-import { createLogger } from '../../../src/core/log.ts';
+import { createLogger, type LogFormat, loadLogFormat } from '../../../src/core/log.ts';
 import { createRedactor, isSecretKey, secretValuesIn } from '../../../src/core/redaction.ts';
 
 const BOT_TOKEN = '1234567890:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1';
@@ -10,7 +10,7 @@ const DB_PASSWORD = 'p4ss/w"rd\\x';
 const PANEL_KEY = 'panelkey-58f1c0';
 const SECRETS = [BOT_TOKEN, JWT, API_TOKEN, DB_PASSWORD, PANEL_KEY, 'hunter2hunter2', 'AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1'];
 
-function capture(format: 'json' | 'pretty' = 'json', values: string[] = [DB_PASSWORD, PANEL_KEY]) {
+function capture(format: LogFormat = 'json', values: string[] = [DB_PASSWORD, PANEL_KEY]) {
   const lines: string[] = [];
   const redactor = createRedactor(values);
   const log = createLogger({ level: 'trace', format, redactor, stream: { write: (line) => lines.push(line) } });
@@ -104,9 +104,9 @@ describe('createLogger', () => {
     ['a registered key', `using ${PANEL_KEY}.`],
     ['a registered password that JSON escapes', `login with ${DB_PASSWORD} failed`],
     ['a registered password in a URL', `postgres://app:${encodeURIComponent(DB_PASSWORD)}@db`],
-  ])('blanks %s in messages, fields, arguments, errors and stacks', (_name, text) => {
+  ])('blanks %s in messages, fields, arguments, errors and stacks', async (_name, text) => {
     for (const format of ['json', 'pretty'] as const) {
-      const { log, lines } = capture(format);
+      const { log, lines } = capture(await loadLogFormat(format));
       log.info(text);
       log.info('value %s', text);
       log.info({ comment: text, list: [text], map: new Map([['k', text]]) }, 'fields');
