@@ -105,7 +105,10 @@ function packagesOf({ outputs }: Metafile): [string, string[]][] {
     });
 }
 const used = packagesOf(service);
-const folders = [...[...used, ...packagesOf(sandbox)].flatMap(([, packages]) => packages), ...viewers.map((file) => packageFolderOf(file)!)];
+const folders = [
+  ...[...used, ...packagesOf(sandbox)].flatMap(([, packages]) => packages),
+  ...viewers.map((file) => packageFolderOf(file)!),
+];
 await writeFile(join(fresh, 'THIRD-PARTY-LICENSES'), await thirdPartyLicences(root, new Set(folders)));
 // What a process has loaded can be derived from the files that it has read (tests/system/memory.test.ts).
 await writeFile(join(fresh, 'packages.json'), `${JSON.stringify(Object.fromEntries(used))}\n`);

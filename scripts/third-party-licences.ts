@@ -1,7 +1,7 @@
 /** Licence texts of the packages whose code is in the build: their licences ask for it where the code is passed on. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { statedLicence, type PackageManifest } from './checks/licences.ts';
+import { type PackageManifest, statedLicence } from './checks/licences.ts';
 
 const LICENCE_FILE = /^(licen[cs]e|notice|copying)|\.licen[cs]e\.txt$/i;
 

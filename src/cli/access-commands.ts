@@ -1,5 +1,5 @@
-import { COMMAND_LINE } from '../core/process-env.ts';
 import { addDays } from '../core/clock.ts';
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { systemRandom, urlSafeToken } from '../core/random.ts';
 import {
   createApiToken,

@@ -1,9 +1,9 @@
-import { COMMAND_LINE } from '../core/process-env.ts';
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { migrationsFolder } from '../composition/package-root.ts';
 import type { App } from '../core/app.ts';
 import { readSchemaFiles } from '../core/db/migrate.ts';
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { findBackup, listBackups } from '../domain/backups/backup-folder.ts';
 import { readTask, requestBackup, runTask } from '../domain/backups/backup-tasks.ts';
 import { checkArchive } from '../domain/backups/check-archive.ts';

@@ -1,5 +1,5 @@
-import { COMMAND_LINE } from '../core/process-env.ts';
 import { formatPrice } from '../core/money.ts';
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { caseAmount } from '../domain/payments/open-case.ts';
 import { type CaseDecision, listCases, type ResolvedCase, readCase, resolveCase } from '../domain/payments/resolve-case.ts';
 import type { Payment, PaymentCase } from '../domain/payments/types.ts';

@@ -1,6 +1,6 @@
-import { COMMAND_LINE } from '../core/process-env.ts';
 import { parseArgs } from 'node:util';
 import { loadEnv } from '../core/env.ts';
+import { COMMAND_LINE } from '../core/process-env.ts';
 import { type Command, type CommandCall, type CommandResult, EXIT, type Terminal, UsageError } from './command.ts';
 import { runInService } from './command-socket.ts';
 import { commands } from './commands.ts';

@@ -1,4 +1,3 @@
-import { COMMAND_LINE, START_COMMAND } from '../core/process-env.ts';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,6 +8,7 @@ import type { Logger } from '../core/log.ts';
 import type { LogFiles } from '../core/log-files/log-files.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
+import { COMMAND_LINE, START_COMMAND } from '../core/process-env.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { startTelemetry } from '../core/telemetry/start-telemetry.ts';
 import { seedRoles } from '../domain/access/roles.ts';

@@ -64,8 +64,7 @@ export function createLogger(options: LoggerOptions): Logger {
   const redactor = options.redactor ?? createRedactor();
   const scrubbed = (object: object): Record<string, unknown> => redactor.value(object) as Record<string, unknown>;
   const { format } = options;
-  const stream =
-    format === 'json' ? (options.stream ?? openLogOutput(STANDARD_OUTPUT)) : prettyStream(format, options.stream);
+  const stream = format === 'json' ? (options.stream ?? openLogOutput(STANDARD_OUTPUT)) : prettyStream(format, options.stream);
   const logger = pino(
     {
       level: options.level,

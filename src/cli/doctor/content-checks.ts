@@ -1,8 +1,8 @@
-import { COMMAND_LINE } from '../../core/process-env.ts';
 import type { App, SettingsReader } from '../../core/app.ts';
 import { DAY_MS, MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { backupFolder, listBackupNames } from '../../domain/backups/backup-folder.ts';
 import { readBackupHealth } from '../../domain/backups/backup-tasks.ts';
 import { readLedgerHealth } from '../../domain/ledger/check-ledger.ts';
@@ -139,8 +139,7 @@ export async function checkProvisioning({ db }: Database): Promise<Finding[]> {
   ];
 }
 
-const UNSEEN_NEXT =
-  `Set VPNPANEL_API_URL and VPNPANEL_API_KEY to the panel of the former bot. Where its users are lost: ${COMMAND_LINE} import check-panel --create-unknown`;
+const UNSEEN_NEXT = `Set VPNPANEL_API_URL and VPNPANEL_API_KEY to the panel of the former bot. Where its users are lost: ${COMMAND_LINE} import check-panel --create-unknown`;
 
 const OUTAGES: Record<OutageReason, string> = {
   refused_key: 'the panel refuses the key; pushes wait',

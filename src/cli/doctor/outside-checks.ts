@@ -1,9 +1,9 @@
-import { COMMAND_LINE } from '../../core/process-env.ts';
 import nodemailer from 'nodemailer';
 import type { Ports, SettingsReader } from '../../core/app.ts';
 import { addDays, systemClock } from '../../core/clock.ts';
 import type { Env } from '../../core/env.ts';
 import { openTunnel, ProxyError } from '../../core/http/proxy-tunnel.ts';
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { MessengerError } from '../../domain/messaging/ports.ts';
 import { smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 import { methodDefaults } from '../../domain/payments/payment-methods.ts';

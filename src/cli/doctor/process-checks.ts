@@ -1,4 +1,3 @@
-import { COMMAND_LINE } from '../../core/process-env.ts';
 import { access, constants, mkdir, readdir, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { migrationsFolder } from '../../composition/package-root.ts';
@@ -8,6 +7,7 @@ import type { Database } from '../../core/db/database.ts';
 import type { Db } from '../../core/db/db.ts';
 import { compareMigrations, readSchemaFiles } from '../../core/db/migrate.ts';
 import type { Env } from '../../core/env.ts';
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** As `engines` of package.json. */

@@ -1,7 +1,7 @@
-import { COMMAND_LINE } from '../../core/process-env.ts';
 import { LONG_ANSWER_MS, serverClient } from '../../core/db/answer-limit.ts';
 import type { Database } from '../../core/db/database.ts';
 import { isForeignKeyViolation } from '../../core/db/db-errors.ts';
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { CommandError } from '../command.ts';
 import {
   countRows,

@@ -1,9 +1,9 @@
-import { COMMAND_LINE } from '../../core/process-env.ts';
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { isUniqueViolation } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import {
   configAdmins,
   forgetAccess,
@@ -204,7 +204,9 @@ export async function seedRoles(app: App): Promise<void> {
     if (superadmins === 0 && admins.messengerIds.size + admins.emails.size > 0) {
       app.log.warn('no user of ADMIN_IDS or ADMIN_EMAILS has registered yet');
     } else if (superadmins === 0) {
-      app.log.warn(`there is no superadmin: run "${COMMAND_LINE} admin create you@example.com", or set ADMIN_IDS or ADMIN_EMAILS`);
+      app.log.warn(
+        `there is no superadmin: run "${COMMAND_LINE} admin create you@example.com", or set ADMIN_IDS or ADMIN_EMAILS`,
+      );
     }
   } catch (error) {
     // Any failure: must not prevent the start; the next start repeats it.

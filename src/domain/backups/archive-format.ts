@@ -1,6 +1,6 @@
-import { COMMAND_LINE } from '../../core/process-env.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { COMMAND_LINE } from '../../core/process-env.ts';
 import { ArchiveRefused, type ArchiveSchema, type Metadata } from './types.ts';
 
 /** The two JSON members at the head of an archive. */
