@@ -116,9 +116,10 @@ describe('the pod', () => {
     expect(dockerfile).toMatch(new RegExp(`^EXPOSE ${container.ports[0].containerPort}$`, 'm'));
     expect(dockerfile).toMatch(/^ +DATA_DIR=\/data \\$/m);
     expect(container.volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toContain('/data');
-    expect(dockerfile).toMatch(/^USER node$/m);
-    expect(read('compose.yaml')).toContain(`${pod.securityContext.runAsUser} = node in ours`);
-    expect(dockerfile).toContain('> /usr/local/bin/cli');
+    const { runAsUser, runAsGroup } = pod.securityContext;
+    expect(dockerfile).toMatch(new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, 'm'));
+    expect(read('compose.yaml')).toContain(`${runAsUser} = node in ours`);
+    expect(dockerfile).toContain('> /system/usr/local/bin/cli');
   });
 
   test('is probed where the image is, and for readiness where the balancer of the documents is', () => {
