@@ -11,6 +11,7 @@ export interface Requester {
   get(path: string): Promise<Reply>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   put(path: string, body?: unknown): Promise<Reply>;
+  patch(path: string, body?: unknown): Promise<Reply>;
 }
 
 /** @param headers sent with every request, e.g. the credential */
@@ -30,6 +31,7 @@ export function createRequester(baseUrl: string, headers: Record<string, string>
     get: (path) => send('GET', path),
     post: (path, body, more) => send('POST', path, body, more),
     put: (path, body) => send('PUT', path, body),
+    patch: (path, body) => send('PATCH', path, body),
   };
 }
 

@@ -30,6 +30,8 @@ export interface ServiceOptions {
   environment?: Record<string, string>;
   /** Reuse a data folder; a new temporary one otherwise, removed by `stop`. */
   dataDir?: string;
+  /** Folder of another built checkout whose service is started instead of this one's. */
+  checkout?: string;
 }
 
 const READY_LIMIT_MS = 300_000;
@@ -38,8 +40,9 @@ const READY_LIMIT_MS = 300_000;
 export async function startServiceProcess(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'subscription-service-')));
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...SERVICE_FLAGS, join(root, 'dist', 'server.js')], {
-    cwd: root,
+  const folder = options.checkout ?? root;
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, join(folder, 'dist', 'server.js')], {
+    cwd: folder,
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
