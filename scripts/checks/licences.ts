@@ -19,11 +19,11 @@ const ALLOWED: Readonly<Record<string, string>> = {
  * Packages whose licence is not stated in a form that can be compared, or not permissive, by name. A changed statement is a new
  * decision, so what is stated must be equal.
  */
-const EXCEPTIONS: Readonly<Record<string, { stated: string | null; reason: string }>> = {
-  decko: { stated: null, reason: 'its LICENSE is MIT' },
-  'seq-queue': { stated: null, reason: 'its LICENSE is MIT' },
-  stickyfill: { stated: null, reason: 'its LICENSE is MIT' },
-  'url-template': { stated: 'BSD', reason: 'its LICENSE is BSD-3-Clause' },
+const EXCEPTIONS: Readonly<Record<string, { stated: string | null; licence?: string; reason: string }>> = {
+  decko: { stated: null, licence: 'MIT', reason: 'its LICENSE is MIT' },
+  'seq-queue': { stated: null, licence: 'MIT', reason: 'its LICENSE is MIT' },
+  stickyfill: { stated: null, licence: 'MIT', reason: 'its LICENSE is MIT' },
+  'url-template': { stated: 'BSD', licence: 'BSD-3-Clause', reason: 'its LICENSE is BSD-3-Clause' },
   elkjs: {
     stated: 'EPL-2.0',
     reason: "part of the studio of Prisma's command line, which the service never loads; neither changed nor bundled",
@@ -66,10 +66,7 @@ export function refusedPackages(
   packages: Readonly<Record<string, LockedPackage>>,
   manifestAt: (path: string) => PackageManifest | null,
 ): RefusedPackage[] {
-  return Object.entries(packages).flatMap(([path, locked]) => {
-    const at = path.lastIndexOf('node_modules/');
-    if (at < 0 || locked.link || locked.dev) return [];
-    const name = path.slice(at + 'node_modules/'.length);
+  return productionPackages(packages).flatMap(({ path, name, locked }) => {
     const manifest = manifestAt(path);
     const isAbsent = manifest === null && (locked.optional || locked.devOptional);
     const stated = manifest ? statedLicence(manifest) : isAbsent ? (locked.license ?? null) : null;
@@ -79,6 +76,17 @@ export function refusedPackages(
     return [{ name, version: locked.version ?? '?', licence }];
   });
 }
+
+/** The packages of package-lock.json that are not of this repository and not needed by development dependencies only. */
+export function productionPackages(packages: Readonly<Record<string, LockedPackage>>) {
+  return Object.entries(packages).flatMap(([path, locked]) => {
+    const at = path.lastIndexOf('node_modules/');
+    return at < 0 || locked.link || locked.dev ? [] : [{ path, name: path.slice(at + 'node_modules/'.length), locked }];
+  });
+}
+
+/** The licence of a package that states none, or not in a form that can be compared; found in its files. */
+export const foundLicence = (name: string): string | undefined => EXCEPTIONS[name]?.licence;
 
 export function statedLicence({ license, licenses }: PackageManifest): string | null {
   if (typeof license === 'string') return license.trim() || null;
