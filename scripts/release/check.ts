@@ -51,7 +51,9 @@ function outcomeOf(problems: readonly string[]): Outcome {
   return { isOk: lines.length === 0, output: lines.join('\n') };
 }
 
-const npm = (script: string) => run('npm', ['run', '--silent', script]);
+function npm(script: string): Promise<Outcome> {
+  return run('npm', ['run', '--silent', script]);
+}
 
 /** The test leaves itself out without a server, which is not enough here. */
 async function upgradeDumps(): Promise<Outcome> {

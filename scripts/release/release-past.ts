@@ -12,7 +12,7 @@ export interface RetainedCredentials {
 }
 
 /** A request that was answered before the dump; its repeat must get the same answer and change nothing. */
-export interface AnsweredWrite {
+interface AnsweredWrite {
   path: string;
   key: string;
   body: unknown;
