@@ -52,7 +52,7 @@ function outcomeOf(problems: readonly string[]): Outcome {
 }
 
 function npm(script: string): Promise<Outcome> {
-  return run('npm', ['run', '--silent', script]);
+  return run('npm', ['run', script]);
 }
 
 /** The test leaves itself out without a server, which is not enough here. */

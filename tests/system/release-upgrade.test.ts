@@ -35,7 +35,6 @@ const SHRINKING = new Set(['schema_sql', 'statistics_days']);
 
 describe.skipIf(!serverUrl).each(keptReleases())(
   'an upgrade from %s (left out without a server: TEST_DATABASE_URL)',
-  { shuffle: false },
   (version) => {
     let facts: ReleaseFacts;
     let database: { url: string; drop(): Promise<void> };
