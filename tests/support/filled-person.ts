@@ -37,6 +37,7 @@ const VALUES: Record<string, unknown> = {
   'pinned_messages.media_file_id': null,
   'import_parked.source_table': 'users',
   'import_issues.source_table': 'users',
+  'account_merges.former_emails': JSON.stringify([`${MARK}@example.com`]),
   'media_files.storage_key': `${MARK}0123456789abcdef`,
 };
 

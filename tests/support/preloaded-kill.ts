@@ -1,6 +1,7 @@
 /**
  * Loaded into a process of the service before its own code (`node --import`): records the statements that it sends to the server, and ends the
- * process by SIGKILL at the one with the number `KILL_AT_STATEMENT` (the first is 1).
+ * process by SIGKILL at the one with the number `KILL_AT_STATEMENT` (the first is 1). With `COUNT_AFTER` it begins after the first statement that
+ * has this text.
  *
  * `KILL_WHEN`: `before` it is sent; `sent`, when nobody has read its answer; `answered`.
  */
@@ -10,6 +11,7 @@ import pg from 'pg';
 const record = process.env.STATEMENTS_FILE!;
 const killAt = Number(process.env.KILL_AT_STATEMENT ?? 0);
 const when = process.env.KILL_WHEN ?? 'before';
+let isCounting = process.env.COUNT_AFTER === undefined;
 
 const end = (): void => {
   process.kill(process.pid, 'SIGKILL');
@@ -20,9 +22,13 @@ type Query = (this: pg.Client & { connectionParameters: { application_name?: str
 const query = pg.Client.prototype.query as unknown as Query;
 let count = 0;
 const counted: Query = function (...args) {
-  count += 1;
   const [statement] = args as [string | { text?: string }];
   const text = typeof statement === 'string' ? statement : (statement.text ?? '');
+  if (!isCounting) {
+    isCounting = text.includes(process.env.COUNT_AFTER!);
+    return query.apply(this, args);
+  }
+  count += 1;
   // At once, so that the last line is the statement at which the process ended.
   appendFileSync(record, `${this.connectionParameters.application_name}: ${text.trim().split('\n', 1)[0]}\n`);
   if (count !== killAt) return query.apply(this, args);

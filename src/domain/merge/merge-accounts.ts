@@ -118,6 +118,8 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
       balanceMovedKopeks: secondary.balanceKopeks,
       moved,
       abandonedPanelUuid: plan.abandonedPanelUuid,
+      formerMessengerId: secondary.messengerId,
+      formerEmails: [secondary.email, secondary.emailChangeNew].flatMap((email) => (email === null ? [] : [email.toLowerCase()])),
     },
     t.clock.now(),
   );

@@ -3,7 +3,7 @@ import type { Db } from '../../core/db/db.ts';
 import { MERGED } from '../users/merged-account.ts';
 import type { OwnedColumn } from './owned-columns.ts';
 
-const MERGING = columns('User', ['id', 'status', 'balanceKopeks', ...MERGED]);
+const MERGING = columns('User', ['id', 'status', 'balanceKopeks', 'emailChangeNew', ...MERGED]);
 
 /** A user under the merge's lock. */
 export type MergingUser = RowOf<typeof MERGING>;
@@ -112,7 +112,7 @@ export async function findPreviewSubscription(db: Db, userId: number): Promise<M
 
 const RECORD = columns('AccountMerge', [
   ...(['tokenHash', 'primaryUserId', 'secondaryUserId', 'retainedSubscriptionOf', 'balanceMovedKopeks', 'moved'] as const),
-  'abandonedPanelUuid',
+  ...(['abandonedPanelUuid', 'formerMessengerId', 'formerEmails'] as const),
 ]);
 
 /** The record of a merge for support. The unique `tokenHash` (SHA-256, hex) allows one merge per token, regardless of the key store. */
@@ -122,8 +122,8 @@ export type MergeRecord = RowOf<typeof RECORD>;
 export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(
     `INSERT INTO account_merges (${RECORD.of()}, panel_state, created_at)
-     VALUES ($1, $2::int, $3::int, $4::int, $5::bigint, $6::jsonb, $7::uuid, CASE WHEN $7::uuid IS NULL THEN 'none' ELSE 'pending' END,
-       $8::timestamptz)
+     VALUES ($1, $2::int, $3::int, $4::int, $5::bigint, $6::jsonb, $7::uuid, $8::bigint, $9::jsonb,
+       CASE WHEN $7::uuid IS NULL THEN 'none' ELSE 'pending' END, $10::timestamptz)
      ON CONFLICT (token_hash) DO NOTHING RETURNING id`,
     [
       merge.tokenHash,
@@ -133,6 +133,8 @@ export async function insertMerge(db: Db, merge: MergeRecord, now: Date): Promis
       merge.balanceMovedKopeks,
       JSON.stringify(merge.moved),
       merge.abandonedPanelUuid,
+      merge.formerMessengerId,
+      JSON.stringify(merge.formerEmails),
       now,
     ],
   );

@@ -49,7 +49,7 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
   {
     table: 'account_merges',
     of: '(r.primary_user_id = $user OR r.secondary_user_id = $user)',
-    exports: 'id primary_user_id secondary_user_id balance_moved_kopeks created_at',
+    exports: 'id primary_user_id secondary_user_id balance_moved_kopeks former_messenger_id former_emails created_at',
     withheld: { secret: 'token_hash', internal: 'retained_subscription_of moved abandoned_panel_uuid panel_state panel_error' },
     erasure: OWNER,
   },
@@ -109,7 +109,8 @@ export const ACCOUNT_TABLES: readonly PersonalTable[] = [
     withheld: { internal: 'sequence mark attempts next_attempt_at sent_at cancel_sent_at last_error updated_at' },
     erasure: {
       ...{ by: 'clear', when: 'afterwards', why: 'tax receipts stay, without the id of the payer' },
-      set: { name: `replace(r.name, coalesce(' (ID ' || $messenger::text || ')', ' (ID)'), '')` },
+      // Of whichever messenger account the payer had then.
+      set: { name: String.raw`regexp_replace(r.name, ' \(ID -?\d+\)( #[^#]*)$', '\1')` },
     },
   },
   {

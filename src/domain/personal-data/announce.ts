@@ -1,10 +1,12 @@
 import type { App } from '../../core/app.ts';
 import { recordStep } from '../access/audit-log.ts';
 import { findUserById } from '../identity/find-user.ts';
+import { renderMailOf } from '../messaging/send-mail.ts';
 import { notifyUser, recipientOf, sendMessage } from '../messaging/send-message.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
 import type { CHANGES } from './events.ts';
 import type { DataRequest } from './repo.ts';
+import type { Farewell } from './types.ts';
 
 /** Notifies the person of a step of a request, whoever took it: what a thief asks for is seen. In the transaction of the step. */
 export async function announce(t: App, request: DataRequest, change: (typeof CHANGES)[number]): Promise<void> {
@@ -22,11 +24,30 @@ export async function announce(t: App, request: DataRequest, change: (typeof CHA
   });
 }
 
-/** The last message to a person; best effort. The job of the messenger is deleted with its id within 7 days. */
-export async function sayFarewell(t: App, userId: number): Promise<void> {
+/**
+ * The last message to a person; best effort. The job of the messenger is deleted with its id within 7 days.
+ * @returns the mail to send instead to a person without a messenger: it is in no queue, where the address would stay
+ */
+export async function sayFarewell(t: App, userId: number): Promise<Farewell | null> {
   const user = await findUserById(t, userId);
-  if (user === null || user.messengerId === null || user.status !== 'active') return;
-  await sendMessage(t, { messengerId: user.messengerId, html: htmlText(user.language, 'messages.personal_data_erased', {}) });
+  if (user === null || user.status !== 'active') return null;
+  const { messengerId, verifiedEmail, language } = recipientOf(user);
+  if (messengerId === null) return verifiedEmail === null ? null : { to: verifiedEmail, language };
+  await sendMessage(t, { messengerId, html: htmlText(language, 'messages.personal_data_erased', {}) });
+  return null;
+}
+
+/** Sends the last mail, once: whether the server has it or not, nothing of it stays. */
+export async function mailFarewell(app: App, { to, language }: Farewell): Promise<void> {
+  if (!app.ports.mail.isConfigured()) return;
+  const change = text(language, 'messages.personal_data_erased', {});
+  const mail = await renderMailOf(app, { language, type: 'personal_data', params: { change } });
+  try {
+    await app.ports.mail.send({ to, ...mail });
+  } catch (error) {
+    // Any failure: the erasure does not depend on the mail server.
+    app.log.warn({ kind: error instanceof Error ? error.name : 'unknown' }, 'the last mail to an erased person was not sent');
+  }
 }
 
 /** Records a step that the person, a command or a job took. What administrators do is recorded with their request. */

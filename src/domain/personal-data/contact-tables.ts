@@ -1,7 +1,11 @@
-import { MINE, OWNER, type PersonalTable, unexported } from './personal-table.ts';
+import { type Erasure, MINE, OWNER, type PersonalTable, unexported } from './personal-table.ts';
 
 const NAMED = (column: string) =>
   `(r.${column} ->> 'user_id' = $user::text OR r.${column} ->> 'messenger_id' = $messenger::text OR lower(r.${column} ->> 'email') = ANY($emails::text[]))`;
+const namedToReferrer = (userId: string) => `(strpos(r.payload ->> 'description', $name::text) > 0
+  AND ${userId} IN (SELECT e.user_id::text FROM referral_earnings e WHERE e.referral_id = $user))`;
+const COPIED_REWARD = 'copies of rewards of the referrer, who is another person';
+const COPIED_BEFORE: Erasure = { by: 'delete', when: 'afterwards', unless: 'r.created_at > $at' };
 const OF_THE_SOURCE = `(r.source_table = 'users' AND %id% = $user::text)`;
 const OF_MY_TICKET = 'r.ticket_id IN (SELECT k.id FROM tickets k WHERE k.user_id = $user)';
 const COUNTER = 'a counter without names, maintained by triggers or a job';
@@ -50,13 +54,14 @@ export const CONTACT_TABLES: readonly PersonalTable[] = [
   },
   {
     table: 'support_audit_logs',
-    of: `(r.target_user_id = $user OR r.actor_user_id = $user OR ${OF_MY_TICKET})`,
+    of: `(r.target_user_id = $user OR r.actor_user_id = $user OR r.actor_messenger_id = $messenger OR ${OF_MY_TICKET})`,
     notExported: 'what the support did',
     erasure: {
       ...{ by: 'clear', when: 'before', why: 'what the support did, without whom and without texts' },
       set: {
         details: `'{}'::jsonb`,
-        actor_messenger_id: 'CASE WHEN r.actor_user_id = $user THEN NULL ELSE r.actor_messenger_id END',
+        actor_messenger_id:
+          'CASE WHEN r.actor_user_id = $user OR r.actor_messenger_id = $messenger THEN NULL ELSE r.actor_messenger_id END',
       },
     },
   },
@@ -127,12 +132,20 @@ export const CONTACT_TABLES: readonly PersonalTable[] = [
       set: { description: `replace(r.description, $name::text, '—')` },
     },
   ),
+  unexported(
+    'domain_events',
+    namedToReferrer("coalesce(r.user_id::text, r.payload ->> 'user_id')"),
+    COPIED_REWARD,
+    COPIED_BEFORE,
+  ),
+  unexported('webhook_deliveries', namedToReferrer("r.payload ->> 'user_id'"), COPIED_REWARD, COPIED_BEFORE),
   {
     ...{ table: 'users', name: 'referrals' },
     ...{ of: 'r.referred_by_id = $user', exports: 'id created_at' },
     erasure: { by: 'reference' },
   },
-  unexported('broadcast_history', 'r.admin_id = $user', STAFF, {
+  // A merge clears the id of the author, not the name.
+  unexported('broadcast_history', '(r.admin_id = $user OR (r.admin_id IS NULL AND r.admin_name = $name::text))', STAFF, {
     ...{ by: 'clear', when: 'before', set: { admin_name: 'NULL' }, why: STAFF },
   }),
   unexported('admin_audit_log', MINE, 'what an administrator did', {

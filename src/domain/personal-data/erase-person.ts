@@ -8,7 +8,7 @@ import { userNotFound } from '../identity/errors.ts';
 import { guardTarget } from '../identity/find-user.ts';
 import { removePanelUser } from '../provisioning/panel-user.ts';
 import { eraseInTransaction } from '../users/removal.ts';
-import { recordDataStep, sayFarewell } from './announce.ts';
+import { mailFarewell, recordDataStep, sayFarewell } from './announce.ts';
 import { type Confirmed, obligationsOpen, requireNoObligations } from './obligations.ts';
 import { bind, eraseTables, PERSONAL_TABLES, type Person } from './person-tables.ts';
 import {
@@ -20,17 +20,20 @@ import {
   findPerson,
   findRequest,
   insertRequest,
-  listMergedAccounts,
+  listPersons,
   listStorageKeys,
   newRequest,
   readObligations,
+  removeFarewell,
   startErasure,
 } from './repo.ts';
+import type { Farewell } from './types.ts';
 
 /** What the job after the transaction needs; deleted with its end. */
 interface Remains {
   persons: Person[];
   storageKeys: string[];
+  farewell?: Farewell;
 }
 
 /**
@@ -112,19 +115,20 @@ async function putOff(app: App, requestId: number, userId: number, reason: strin
 /** In the transaction that has locked the user: everything of the database that is found by the account, and what is known for the rest. */
 async function eraseLocked(t: App, request: DataRequest): Promise<void> {
   const { userId } = request;
-  await sayFarewell(t, userId);
-  const persons: Person[] = [];
+  const farewell = await sayFarewell(t, userId);
+  const erasedAt = t.clock.now().toISOString();
+  const accounts = (await listPersons(t.db, userId)).map((person) => Object.assign(person, { erasedAt }));
   const storageKeys: string[] = [];
-  for (const id of [userId, ...(await listMergedAccounts(t.db, userId))]) {
-    const person: Person = { ...(await findPerson(t.db, id))!, erasedAt: t.clock.now().toISOString() };
-    await endExports(t.db, id, t.clock.now());
+  for (const person of accounts) {
+    await endExports(t.db, person.userId, t.clock.now());
     const { of, condition, values } = filesOf(person);
     storageKeys.push(...(await listStorageKeys(t.db, `${of} AND NOT ${condition}`, values)));
     await eraseTables(t.db, 'before', person);
-    persons.push(person);
   }
-  for (const { userId: id } of persons) await eraseInTransaction(t, id, { deletesFromPanel: true, reason: null });
-  const remains: Remains = { persons, storageKeys };
+  for (const { userId: id } of accounts) await eraseInTransaction(t, id, { deletesFromPanel: true, reason: null });
+  // A merge has moved rows that have the former name to the account.
+  const moved = accounts.slice(1).map((person) => Object.assign({}, person, { userId, panelUuid: null }));
+  const remains: Remains = { persons: [...accounts, ...moved], storageKeys, ...(farewell && { farewell }) };
   await startErasure(t.db, request.id, remains);
   await t.jobs.send('persons.erase', { requestId: request.id }, { singletonKey: String(request.id) });
 }
@@ -144,6 +148,8 @@ function filesOf(person: Person) {
 async function completeErasure(app: App, requestId: number, signal?: AbortSignal): Promise<void> {
   const request = await findRequest(app.db, requestId);
   if (request?.state !== 'running') return;
+  const farewell = await removeFarewell(app.db, requestId);
+  if (farewell) await mailFarewell(app, farewell);
   const { persons, storageKeys } = request.remains as unknown as Remains;
   for (const person of persons) {
     if (person.panelUuid !== null) await removePanelUser(app, person.panelUuid, 'delete');

@@ -2,7 +2,7 @@ import { type Actor, actorName } from '../../core/actor.ts';
 import { allColumns } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { Person } from './person-tables.ts';
-import type { DataRequest, Obligation } from './types.ts';
+import type { DataRequest, Farewell, Obligation } from './types.ts';
 
 export type { DataRequest } from './types.ts';
 
@@ -12,7 +12,19 @@ const EXISTS = "u.referral_code <> 'erased:' || u.id";
 const FINGERPRINT =
   "encode(sha256(convert_to(concat_ws(':', u.id, extract(epoch FROM u.created_at), u.referral_code), 'UTF8')), 'hex')";
 
-/** The person of an account that is not erased; null for every other id. @param locks until the end of the transaction, with merged accounts */
+/** SQL: what account u was known by when it was merged into another one, and what belongs to no other account by now. */
+const FORMER = `LEFT JOIN LATERAL (SELECT m.former_messenger_id, m.former_emails, m.abandoned_panel_uuid FROM account_merges m
+    WHERE m.secondary_user_id = u.id ORDER BY m.id DESC LIMIT 1) f ON true
+  LEFT JOIN LATERAL (SELECT
+    (SELECT f.former_messenger_id WHERE NOT EXISTS (SELECT 1 FROM users o WHERE o.messenger_id = f.former_messenger_id)) AS messenger_id,
+    (SELECT f.abandoned_panel_uuid WHERE NOT EXISTS (SELECT 1 FROM users o WHERE o.vpnpanel_uuid = f.abandoned_panel_uuid)) AS panel_uuid,
+    (SELECT jsonb_agg(e) FROM jsonb_array_elements_text(f.former_emails) e WHERE NOT EXISTS (SELECT 1 FROM users o WHERE o.email = e)) AS emails
+  ) former ON true`;
+
+/**
+ * The person of an account that is not erased; null for every other id. One that was merged into another has the identifiers of before.
+ * @param locks until the end of the transaction, with merged accounts
+ */
 export async function findPerson(db: Db, userId: number, locks = false): Promise<Person | null> {
   if (locks) {
     await db.sql(`SELECT u.id FROM users u WHERE u.id = $1::int OR u.id IN (${MERGED}) ORDER BY u.id FOR NO KEY UPDATE`, [
@@ -21,10 +33,11 @@ export async function findPerson(db: Db, userId: number, locks = false): Promise
     await db.sql('SELECT id FROM subscriptions WHERE user_id = $1::int FOR UPDATE', [userId]);
   }
   const [row] = await db.sql<Person>(
-    `SELECT u.id AS user_id, u.messenger_id, to_jsonb(array_remove(ARRAY[lower(u.email), lower(u.email_change_new)], NULL)) AS emails,
-       u.vpnpanel_uuid::text AS panel_uuid,
+    `SELECT u.id AS user_id, coalesce(u.messenger_id, former.messenger_id) AS messenger_id,
+       to_jsonb(array_remove(ARRAY[lower(u.email), lower(u.email_change_new)], NULL)) || coalesce(former.emails, '[]') AS emails,
+       coalesce(u.vpnpanel_uuid, former.panel_uuid)::text AS panel_uuid,
        coalesce(nullif(concat_ws(' ', nullif(u.first_name, ''), nullif(u.last_name, '')), ''), u.username) AS name
-     FROM users u WHERE u.id = $1::int AND ${EXISTS}`,
+     FROM users u ${FORMER} WHERE u.id = $1::int AND ${EXISTS}`,
     [userId],
   );
   return row ?? null;
@@ -36,11 +49,16 @@ const MERGED = `WITH RECURSIVE merged AS (
     UNION SELECT m.secondary_user_id FROM account_merges m JOIN merged ON m.primary_user_id = merged.id)
   SELECT id FROM merged`;
 
-export async function listMergedAccounts(db: Db, userId: number): Promise<number[]> {
-  const rows = await db.sql<{ id: number }>(`SELECT u.id FROM users u WHERE u.id IN (${MERGED}) AND ${EXISTS} ORDER BY 1`, [
-    userId,
-  ]);
-  return rows.map(({ id }) => id);
+/** The person of an account, then those of the accounts that were merged into it; empty for an account that is unknown or erased. */
+export async function listPersons(db: Db, userId: number): Promise<Person[]> {
+  const merged = await db.sql<{ id: number }>(`SELECT id FROM (${MERGED}) m ORDER BY 1`, [userId]);
+  const persons: Person[] = [];
+  for (const id of [userId, ...merged.map((account) => account.id)]) {
+    const person = await findPerson(db, id);
+    if (person) persons.push(person);
+    else if (id === userId) break;
+  }
+  return persons;
 }
 
 /** What is open between the person and the service. */
@@ -131,6 +149,17 @@ export async function startErasure(db: Db, id: number, remains: object): Promise
   ]);
 }
 
+/** What of it is done at most once: it is no longer stored when this is answered. @returns null when another run has it, or there is none */
+export async function removeFarewell(db: Db, id: number): Promise<Farewell | null> {
+  const [row] = await db.sql<{ farewell: Farewell }>(
+    `WITH former AS (SELECT id, remains -> 'farewell' AS farewell FROM data_requests WHERE id = $1::int AND state = 'running' FOR UPDATE)
+     UPDATE data_requests d SET remains = d.remains - 'farewell' FROM former WHERE d.id = former.id AND former.farewell IS NOT NULL
+     RETURNING former.farewell`,
+    [id],
+  );
+  return row?.farewell ?? null;
+}
+
 /** Forgets it. @returns false when another run has done so */
 export async function endErasure(db: Db, id: number, now: Date): Promise<boolean> {
   const rows = await db.sql(
@@ -195,6 +224,17 @@ export async function expireArchives(db: Db, now: Date): Promise<void> {
     `DELETE FROM data_archive_parts p USING data_requests d
      WHERE d.id = p.request_id AND d.state NOT IN ('requested', 'ready') RETURNING 1 AS gone`,
   );
+}
+
+/** Deletes requests that ended before a time, with what is left of their archives. @returns how many, at most `limit` */
+export async function deleteEndedRequests(db: Db, before: Date, limit: number): Promise<number> {
+  const rows = await db.sql(
+    `DELETE FROM data_requests WHERE id = ANY(ARRAY(SELECT id FROM data_requests
+       WHERE state IN ('expired', 'failed', 'done', 'cancelled') AND greatest(finished_at, expires_at) < $1::timestamptz LIMIT $2::int))
+     RETURNING 1 AS gone`,
+    [before, limit],
+  );
+  return rows.length;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type Actor, type AdminActor, actorName, type UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { addDays } from '../../core/clock.ts';
+import { addDays, DAY_MS, HOUR_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
@@ -15,6 +15,7 @@ import { type Confirmed, requireNoObligations } from './obligations.ts';
 import {
   changeRequest,
   type DataRequest,
+  deleteEndedRequests,
   findNewest,
   findPerson,
   findRequest,
@@ -153,4 +154,21 @@ export function cancelMyErasure(app: App, actor: UserActor): Promise<DataRequest
     if (newest?.state !== 'cancelled') throw dataRequestNotFound();
     return newest;
   });
+}
+
+const PURGED_AT_ONCE = 5_000;
+
+/**
+ * Deletes ended requests after `PERSONAL_DATA_RECORD_DAYS`, but none while a backup that is older than it can be in the folder: by its row an
+ * erasure is executed again after a restore. @returns how many
+ */
+export async function purgeRequests(app: App): Promise<number> {
+  const { settings, clock } = app;
+  const backupDays = (settings.get('BACKUP_MAX_KEEP') * settings.get('BACKUP_INTERVAL_HOURS') * HOUR_MS) / DAY_MS;
+  const before = addDays(clock.now(), -Math.max(settings.get('PERSONAL_DATA_RECORD_DAYS'), Math.ceil(backupDays)));
+  for (let deleted = 0; ; ) {
+    const rows = await deleteEndedRequests(app.db, before, PURGED_AT_ONCE);
+    deleted += rows;
+    if (rows < PURGED_AT_ONCE) return deleted;
+  }
 }

@@ -2,6 +2,12 @@ import type { Rows } from '../../core/db/columns.ts';
 
 export type DataRequest = Rows['DataRequest'];
 
+/** The last mail to a person who is erased. */
+export interface Farewell {
+  to: string;
+  language: string;
+}
+
 /** What can stand against an erasure. */
 export const OBLIGATIONS = [
   'pending_withdrawal',

@@ -8,7 +8,7 @@ import { userNotFound } from '../identity/errors.ts';
 import { announce } from './announce.ts';
 import { bind, PERSONAL_TABLES, type Person } from './person-tables.ts';
 import type { PersonalTable } from './personal-table.ts';
-import { beginRun, changeRequest, findPerson, insertPart, markReady } from './repo.ts';
+import { beginRun, changeRequest, insertPart, listPersons, markReady } from './repo.ts';
 
 /** Rows of one file of the archive: what is in memory at once. */
 const PAGE = 500;
@@ -16,19 +16,20 @@ const PART_BYTES = 256 * 1024;
 
 /**
  * The archive of a person's data as tar: `data/TABLE-00001.ndjson` with at most 500 rows each, `files/…` with the contents of uploaded
- * files, and `contents.json` at the end. Read page by page without a transaction, so that pages are of different times.
+ * files, and `contents.json` at the end; with what accounts that were merged into this one have left. Read page by page without a
+ * transaction, so that pages are of different times.
  * @throws AppError 404 for an account that is unknown or erased
  */
 export async function* personArchive(app: App, userId: number, signal?: AbortSignal): AsyncGenerator<Buffer> {
-  const person = await findPerson(app.db, userId);
-  if (!person) throw userNotFound();
+  const persons = await listPersons(app.db, userId);
+  if (persons.length === 0) throw userNotFound();
   const at = app.clock.now();
   const rows: Record<string, number> = {};
   for (const table of PERSONAL_TABLES) {
     if (table.exports === undefined) continue;
     const name = table.name ?? table.table;
     let pages = 0;
-    for await (const lines of pagesOf(app, table, person)) {
+    for await (const lines of pagesOf(app, table, persons)) {
       signal?.throwIfAborted();
       pages += 1;
       rows[name] = (rows[name] ?? 0) + lines.length;
@@ -36,7 +37,8 @@ export async function* personArchive(app: App, userId: number, signal?: AbortSig
     }
   }
   let files = 0;
-  for await (const { fileId, storageKey } of filesOf(app, person)) {
+  for await (const { fileId, storageKey } of filesOf(app, persons)) {
+    if (storageKey === null) continue;
     const found = await app.ports.mediaStore.look(storageKey);
     const content = found && (await app.ports.mediaStore.open(storageKey, null));
     if (!content) continue;
@@ -57,41 +59,40 @@ function* member(name: string, content: Buffer, at: Date): Generator<Buffer> {
   yield tarPadding(content.length);
 }
 
-async function* pagesOf(app: App, table: PersonalTable, person: Person): AsyncGenerator<string[]> {
+async function* pagesOf(app: App, table: PersonalTable, persons: readonly Person[]): AsyncGenerator<string[]> {
   const key = table.key ?? 'id';
   const columns = table.exports!.split(' ').map((column) => `r.${column}`);
-  for (let after: unknown = null; ; ) {
-    const values: unknown[] = after === null ? [] : [after];
-    const rows: { key: unknown; line: string }[] = await app.db.sql(
-      bind(
-        `SELECT r.${key} AS key, (SELECT row_to_json(x)::text FROM (SELECT ${columns.join(', ')}) x) AS line
-         FROM ${table.table} r WHERE ${table.of}${after === null ? '' : ` AND r.${key} > $1`} ORDER BY r.${key} LIMIT ${PAGE}`,
-        person,
-        values,
-      ),
-      values,
-    );
-    if (rows.length > 0) yield rows.map(({ line }) => line);
-    if (rows.length < PAGE) return;
-    after = rows.at(-1)!.key;
-  }
+  const line = `(SELECT row_to_json(x)::text FROM (SELECT ${columns.join(', ')}) x) AS line`;
+  for await (const rows of rowsOf<{ key: unknown; line: string }>(app, { table, key, select: line }, persons))
+    yield rows.map((row) => row.line);
 }
 
-async function* filesOf(app: App, person: Person): AsyncGenerator<{ fileId: string; storageKey: string }> {
-  const { of } = PERSONAL_TABLES.find(({ table }) => table === 'media_files')!;
-  for (let after = ''; ; ) {
-    const values: unknown[] = [after];
-    const rows: { fileId: string; storageKey: string }[] = await app.db.sql(
-      bind(
-        `SELECT r.file_id, r.storage_key FROM media_files r WHERE r.file_id > $1 AND r.storage_key IS NOT NULL AND ${of} ORDER BY 1 LIMIT ${PAGE}`,
-        person,
-        values,
-      ),
-      values,
-    );
+async function* filesOf(app: App, persons: readonly Person[]): AsyncGenerator<{ fileId: string; storageKey: string | null }> {
+  const table = PERSONAL_TABLES.find((entry) => entry.table === 'media_files')!;
+  const reading = { table, key: 'file_id', select: 'r.file_id, r.storage_key' };
+  for await (const rows of rowsOf<{ key: unknown; fileId: string; storageKey: string | null }>(app, reading, persons))
     yield* rows;
-    if (rows.length < PAGE) return;
-    after = rows.at(-1)!.fileId;
+}
+
+/** Pages of the rows of a table, those of one account after those of another; a row that is of two is in the first one's. */
+async function* rowsOf<Row extends { key: unknown }>(
+  app: App,
+  { table, key, select }: { table: PersonalTable; key: string; select: string },
+  persons: readonly Person[],
+): AsyncGenerator<Row[]> {
+  for (const [at, person] of persons.entries()) {
+    for (let after: unknown = null, isLast = false; !isLast; ) {
+      const values: unknown[] = after === null ? [] : [after];
+      const former = persons.slice(0, at).map((other) => ` AND NOT coalesce(${bind(table.of, other, values)}, false)`);
+      const rows = await app.db.sql<Row>(
+        `SELECT r.${key} AS key, ${select} FROM ${table.table} r
+         WHERE ${bind(table.of, person, values)}${former.join('')}${after === null ? '' : ` AND r.${key} > $1`} ORDER BY r.${key} LIMIT ${PAGE}`,
+        values,
+      );
+      if (rows.length > 0) yield rows;
+      after = rows.at(-1)?.key;
+      isLast = rows.length < PAGE;
+    }
   }
 }
 

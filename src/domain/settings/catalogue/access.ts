@@ -34,6 +34,7 @@ export const accessSettings = {
   },
   PERSONAL_DATA_ERASURE_DAYS: { type: 'int', default: 7, category: 'CABINET', min: 0, max: 90 },
   PERSONAL_DATA_ARCHIVE_DAYS: { type: 'int', default: 3, category: 'CABINET', min: 1, max: 30 },
+  PERSONAL_DATA_RECORD_DAYS: { type: 'int', default: 1_095, category: 'CABINET', min: 90, max: 36_500 },
   CABINET_ALLOWED_ORIGINS: { type: 'str', default: '', category: 'CABINET' },
   CABINET_EMAIL_VERIFICATION_ENABLED: { type: 'bool', default: true, category: 'CABINET' },
   CABINET_EMAIL_VERIFICATION_EXPIRE_HOURS: { type: 'int', default: 24, category: 'CABINET', min: 1 },
