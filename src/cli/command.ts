@@ -48,7 +48,7 @@ export interface Command {
   options?: ParseArgsOptionsConfig;
   /** Minimum and maximum number of words behind the name. */
   words: readonly [number, number];
-  /** Whether the running service can run it: it uses no file and no input of the terminal after `prepare`. */
+  /** Whether the running service can run it: it uses no input of the terminal after `prepare`, and only files whose absolute path that has set. */
   runsInService?: true;
   /** Asks the person at the terminal before `run`; returns the options with the answers. @throws UsageError */
   prepare?(call: CommandCall): Promise<CommandCall['options']>;

@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { inTransaction } from '../core/db/transaction.ts';
@@ -25,6 +26,9 @@ export const personExportCommand: Command = {
   ].join('\n'),
   options: { user: { type: 'string' }, to: { type: 'string' } },
   words: [0, 0],
+  runsInService: true,
+  // The service, where it writes the file, is in another folder.
+  prepare: async ({ options }) => ({ ...options, to: typeof options.to === 'string' ? resolve(options.to) : undefined }),
   run: (call) => {
     const userId = userOf(call);
     const path = call.options.to;

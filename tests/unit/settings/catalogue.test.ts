@@ -24,6 +24,7 @@ const OURS: ReadonlySet<string> = new Set([
   // What users may do with their data themselves; off by default.
   'PERSONAL_DATA_ARCHIVE_DAYS',
   'PERSONAL_DATA_ERASURE_DAYS',
+  'PERSONAL_DATA_RECORD_DAYS',
   'PERSONAL_DATA_SELF_SERVICE',
 ]);
 
@@ -68,6 +69,7 @@ const SUPERADMINS_ONLY = [
   'POSTGRES_PORT',
   'POSTGRES_USER',
   'REDIS_URL',
+  'REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS',
   'SECOND_FACTOR_FOR',
   'SQLITE_PATH',
   'TEST_EMAIL',

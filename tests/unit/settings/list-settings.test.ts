@@ -20,7 +20,7 @@ describe('lists of settings', () => {
   it('shows every setting but the excluded ones, categories by label, keys alphabetical inside', () => {
     const app = appWith();
     const all = listSettings(app);
-    expect(all).toHaveLength(554);
+    expect(all).toHaveLength(555);
     expect(all.map((view) => view.key)).not.toContain('BOT_TOKEN');
     const labels = all.map((view) => view.category.label.toLowerCase());
     expect(labels).toEqual([...labels].sort());
@@ -29,7 +29,7 @@ describe('lists of settings', () => {
       expect(keys).toHaveLength(category.items);
       expect(keys).toEqual([...keys].sort());
     }
-    expect(listCategories(app).reduce((sum, category) => sum + category.items, 0)).toBe(554);
+    expect(listCategories(app).reduce((sum, category) => sum + category.items, 0)).toBe(555);
     expect(listSettings(app, 'NO_SUCH')).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ export const growthSettings = {
   REFERRAL_WITHDRAWAL_SUSPICIOUS_NO_PURCHASES_RATIO: { type: 'float', default: 2, category: 'REFERRAL', min: 0 },
   REFERRAL_WITHDRAWAL_TEST_MODE: { type: 'bool', default: false, category: 'REFERRAL' },
   // Not in the contract: withdrawals above this amount need the approval of two administrators; 0 = one is enough.
-  REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS: { type: 'int', default: 0, category: 'REFERRAL', min: 0, guard: 'full-access' },
+  REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS: { type: 'int', default: 0, category: 'REFERRAL', min: 0, guard: 'superadmin' },
   REFERRAL_CONTESTS_ENABLED: { type: 'bool', default: false, category: 'REFERRAL' },
   CONTESTS_ENABLED: { type: 'bool', default: false, category: 'CONTESTS' },
   CONTESTS_BUTTON_VISIBLE: { type: 'bool', default: false, category: 'CONTESTS' },
