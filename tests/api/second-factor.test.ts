@@ -312,6 +312,30 @@ describe('enrolment and removal', () => {
   });
 });
 
+describe('the name of a factor', () => {
+  it('is changed by its owner after a recent proof, and by nobody else', async () => {
+    const { access_token: token, factor } = await addTotp(admin);
+    const owner = from(token);
+    const path = `${BASE}/${factor.id}`;
+    expect(await owner.patch(path, { name: ' Spare key ' })).toMatchObject({
+      status: 200,
+      body: { id: factor.id, name: 'Spare key' },
+    });
+    expect((await owner.get(BASE)).body.factors).toMatchObject([{ id: factor.id, name: 'Spare key', kind: 'totp' }]);
+    for (const name of ['', ' ', 'x'.repeat(65)]) expect((await owner.patch(path, { name })).status).toBe(422);
+    const other = await adminClient(t.app, server, ['*:*'], 900);
+    expect(await other.patch(path, { name: 'Taken' })).toMatchObject({
+      status: 404,
+      body: { detail: 'Second factor not found' },
+    });
+    // Without the factor in its access token.
+    expect(await admin.patch(path, { name: 'Stolen' })).toMatchObject({
+      status: 403,
+      body: { detail: { code: 'fresh_sign_in_required' } },
+    });
+  });
+});
+
 describe('a reset by the operator', () => {
   it('removes everything, ends the sessions and is recorded', async () => {
     const { access_token: token } = await addTotp(admin);

@@ -140,6 +140,11 @@ export const OWNED: Record<string, Owned> = {
     // The factor has not been shown in his session.
     ofOwner: 403,
   },
+  'PATCH /cabinet/auth/second-factor/{factor_id}': {
+    make: under(aSecondFactor, (id) => `/cabinet/auth/second-factor/${id}`, { name: 'Other' }),
+    table: 'second_factors',
+    ofOwner: 403,
+  },
   [`GET ${PAYMENTS}/{method}/{payment_id}`]: { make: under(aPayment, (id) => `${PAYMENTS}/sandbox/${id}`), table: 'payments' },
   [`POST ${PAYMENTS}/{method}/{payment_id}/check`]: {
     make: under(aPayment, (id) => `${PAYMENTS}/sandbox/${id}/check`),

@@ -8,6 +8,7 @@ import {
   confirmTotp,
   ENROL_REFUSES,
   factorNotFound,
+  nameFactor,
   noFactorYet,
   passkeyInvalid,
   passkeyTaken,
@@ -21,7 +22,7 @@ import { completeSignIn, readSignInChallenge, ticketInvalid } from '../../domain
 import { freshSignInRequired } from '../../domain/identity/sessions/fresh-sign-in.ts';
 import { Timestamp } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import { AuthResponse, MessageAnswer, RotateRefreshToken } from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
 import { AuthenticatorCode, PasskeyAnswer, RecoveryCode } from './factor-forms.schemas.ts';
@@ -97,6 +98,10 @@ const PasskeyAddRequest = z
   .meta({ id: 'PasskeyAddRequest', example: { name: 'Key', response: PASSKEY_EXAMPLE } });
 
 const FactorPath = z.object({ factor_id: z.int().min(1).max(2_147_483_647).describe('Id of the second factor.') });
+
+const FactorRenameRequest = z
+  .object({ name: FactorName.describe('New name, such as the device, 1 to 64 characters.') })
+  .meta({ id: 'FactorRenameRequest', example: { name: 'Spare key' } });
 
 const RecoveryCodesResponse = z
   .object({ recovery_codes: z.string().array().describe('The new codes, each for one use, shown this once.') })
@@ -190,6 +195,17 @@ export const secondFactorRouter = router({
     .input(PasskeyAddRequest)
     .output(toWire(FactorAddedResponse))
     .mutation(({ ctx, input }) => addPasskey(ctx.app, ctx.actor, input)),
+
+  rename: cabinetProcedure
+    .meta({
+      openapi: { method: 'PATCH', path: `${base}/{factor_id}`, tags, summary: 'Rename a second factor' },
+      description:
+        'Gives a second factor of the account another name. Needs a recent proof by a second factor. A repeat answers the same.',
+      refuses: [freshSignInRequired, factorNotFound],
+    })
+    .input(fromWire(withBody(FactorPath, FactorRenameRequest)))
+    .output(toWire(SecondFactor))
+    .mutation(({ ctx, input }) => nameFactor(ctx.app, ctx.actor, input.factorId, input.name)),
 
   remove: cabinetProcedure
     .meta({

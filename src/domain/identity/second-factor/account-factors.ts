@@ -32,6 +32,7 @@ import {
   insertTotp,
   listFactors,
   listTotps,
+  renameFactor,
   replaceRecoveryCodes,
 } from './repo.ts';
 import { encrypted, factorInvalid, newTotpSecret, recoveryHash, spendCode } from './show-factor.ts';
@@ -218,6 +219,18 @@ export async function removeFactor(app: App, actor: UserActor, id: number): Prom
       await forgetShownFactors(t, user.id);
     }
     await notify(t, user, 'removed', removed.name);
+  });
+}
+
+/** @throws AppError 403 | 404 */
+export async function nameFactor(app: App, actor: UserActor, id: number, name: string) {
+  await requireProof(app, actor);
+  return inTransaction(app, async (t) => {
+    await lockUser(t.db, actor.userId);
+    await requireOpenSession(t, actor);
+    const renamed = await renameFactor(t.db, actor.userId, id, name);
+    if (!renamed) throw factorNotFound();
+    return renamed;
   });
 }
 

@@ -108,6 +108,15 @@ export async function deleteFactor(db: Db, userId: number, id: number): Promise<
   return row ?? null;
 }
 
+/** @returns null when the account has no such factor */
+export async function renameFactor(db: Db, userId: number, id: number, name: string): Promise<SecondFactor | null> {
+  const [row] = await db.sql<SecondFactor>(
+    `UPDATE second_factors SET name = $3 WHERE id = $2::int AND user_id = $1::int AND confirmed_at IS NOT NULL RETURNING ${FACTOR.of()}`,
+    [userId, id, name],
+  );
+  return row ?? null;
+}
+
 /** @returns how many there were */
 export async function deleteAllFactors(db: Db, userId: number): Promise<number> {
   const rows = await db.sql('DELETE FROM second_factors WHERE user_id = $1::int RETURNING id', [userId]);
