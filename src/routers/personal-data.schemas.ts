@@ -35,11 +35,12 @@ export const ArchiveLinkResponse = z
   })
   .meta({ id: 'ArchiveLinkResponse' });
 
-export const Confirmation = z
+const Confirmation = z
   .literal('ERASE')
   .describe('The word `ERASE`, as the person typed it: that this cannot be undone was read.');
-export const ForfeitBalance = z.boolean().default(false).describe('Whether the present balance is given up.');
-export const EndSubscription = z
-  .boolean()
-  .default(false)
-  .describe('Whether a running paid subscription may end without a refund.');
+const ForfeitBalance = z.boolean().default(false).describe('Whether the present balance is given up.');
+const EndSubscription = z.boolean().default(false).describe('Whether a running paid subscription may end without a refund.');
+
+export const ErasureRequest = z
+  .object({ confirmation: Confirmation, forfeit_balance: ForfeitBalance, end_subscription: EndSubscription })
+  .meta({ id: 'ErasureRequest', example: { confirmation: 'ERASE', forfeit_balance: true, end_subscription: false } });

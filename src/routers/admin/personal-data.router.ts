@@ -12,14 +12,7 @@ import {
   requestExportOf,
   requireRequest,
 } from '../../domain/personal-data/requests.ts';
-import {
-  ArchiveLinkResponse,
-  Confirmation,
-  DataRequestAnswer,
-  DataRequestPath,
-  EndSubscription,
-  ForfeitBalance,
-} from '../personal-data.schemas.ts';
+import { ArchiveLinkResponse, DataRequestAnswer, DataRequestPath, ErasureRequest } from '../personal-data.schemas.ts';
 import { Timestamp } from '../shared.schemas.ts';
 import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -44,10 +37,6 @@ const DataRequestList = z
     total: z.int().describe('Number of all requests that match.'),
   })
   .meta({ id: 'DataRequestList' });
-
-const ErasePersonRequest = z
-  .object({ confirmation: Confirmation, forfeit_balance: ForfeitBalance, end_subscription: EndSubscription })
-  .meta({ id: 'ErasePersonRequest', example: { confirmation: 'ERASE', forfeit_balance: false, end_subscription: true } });
 
 const RemainingBackup = z
   .object({
@@ -118,7 +107,7 @@ export const adminPersonalDataRouter = router({
         'Erases a user: names, identifiers, addresses, texts and files are deleted, the movements of money, tax receipts and counters stay without them. The panel user, contents of files and copies follow by a job, until they are gone. Refused while money or obligations are open, of which the body can confirm a balance and a running subscription. Cannot be undone; a repeat finds no user.',
       refuses: [...TARGET_REFUSALS, userNotFound, obligationsOpen],
     })
-    .input(fromWire(withBody(UserPath, ErasePersonRequest)))
+    .input(fromWire(withBody(UserPath, ErasureRequest)))
     .output(toWire(ErasePersonResponse))
     .mutation(async ({ ctx, input }) => {
       const { userId, forfeitBalance: forfeitsBalance, endSubscription: endsSubscription } = input;

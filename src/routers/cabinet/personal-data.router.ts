@@ -15,15 +15,7 @@ import {
   requestMyErasure,
   requestMyExport,
 } from '../../domain/personal-data/requests.ts';
-import {
-  ArchiveLinkResponse,
-  Confirmation,
-  DataRequestAnswer,
-  DataRequestPath,
-  EndSubscription,
-  ForfeitBalance,
-  Obligation,
-} from '../personal-data.schemas.ts';
+import { ArchiveLinkResponse, DataRequestAnswer, DataRequestPath, ErasureRequest, Obligation } from '../personal-data.schemas.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 
@@ -43,10 +35,6 @@ const PersonalDataResponse = z
     erasure: DataRequestAnswer.nullable().describe('The newest request for an erasure; null without one.'),
   })
   .meta({ id: 'PersonalDataResponse' });
-
-const ErasureRequest = z
-  .object({ confirmation: Confirmation, forfeit_balance: ForfeitBalance, end_subscription: EndSubscription })
-  .meta({ id: 'ErasureRequest', example: { confirmation: 'ERASE', forfeit_balance: true, end_subscription: false } });
 
 const ArchivePath = z.object({ link: z.string().max(64).describe('The last part of the `url` of a link.') });
 
