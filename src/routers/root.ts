@@ -1,3 +1,4 @@
+import { adminApiTokensRouter } from './admin/api-tokens.router.ts';
 import { adminApprovalsRouter } from './admin/approvals.router.ts';
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
@@ -214,6 +215,7 @@ export const appRouter = router({
     partners: adminPartnersRouter,
     withdrawals: adminWithdrawalsRouter,
     approvals: adminApprovalsRouter,
+    apiTokens: adminApiTokensRouter,
     tickets: adminTicketsRouter,
     ticketNotifications: adminTicketNotificationsRouter,
     settings: adminSettingsRouter,

@@ -15,6 +15,7 @@ import {
   type Fixture,
   made,
 } from './admin-write-samples.ts';
+import { API_TOKEN_WRITES } from './api-token-writes.ts';
 import { APPROVAL_WRITES } from './approval-writes.ts';
 import { BAN_SYSTEM_WITHOUT_STATE, BAN_SYSTEM_WRITES } from './ban-system-writes.ts';
 import { BRANDING_WRITES } from './branding-writes.ts';
@@ -316,6 +317,7 @@ const SUPPORT: Record<string, AdminWrite> = {
 /** By `METHOD path`; paths are given without the area's `/cabinet/admin`, those elsewhere whole. */
 export const ADMIN_WRITES: Record<string, AdminWrite> = {
   'POST /backups': { kind: 'creation', request: async () => ({ path: '/backups' }) },
+  ...API_TOKEN_WRITES,
   ...USERS,
   ...CATALOG,
   ...ACCESS,

@@ -1,3 +1,4 @@
+import type { AdminActor } from '../../core/actor.ts';
 import { isInAny } from './ip-ranges.ts';
 
 /** Every section with its actions, in the order the interface lists them (spec 01 section 15). */
@@ -34,6 +35,7 @@ export const PERMISSION_CATALOGUE = {
   // Not in the contract.
   personal_data: ['read', 'export', 'erase'],
   backups: ['read', 'create'],
+  api_tokens: ['read', 'create', 'edit'],
 } as const satisfies Record<string, readonly string[]>;
 
 /** From this level on a role is managed by ADMIN_IDS and ADMIN_EMAILS only. */
@@ -41,6 +43,10 @@ export const SUPERADMIN_LEVEL = 999;
 
 /** Level of a config admin; superadmin roles count as this (spec 01 section 12). */
 export const TOP_LEVEL = 1_000;
+
+export function isSuperadmin({ isConfigAdmin, level }: Pick<AdminActor, 'isConfigAdmin' | 'level'>): boolean {
+  return isConfigAdmin || level >= SUPERADMIN_LEVEL;
+}
 
 export interface SystemRole {
   name: string;
@@ -50,8 +56,11 @@ export interface SystemRole {
   icon: string;
 }
 
+/** A token with scopes may do more than the role of who makes it. */
+const NOT_WHOLE = ['roles', 'landings', 'api_tokens'];
+
 const wholeSections = Object.keys(PERMISSION_CATALOGUE)
-  .filter((section) => section !== 'roles' && section !== 'landings')
+  .filter((section) => !NOT_WHOLE.includes(section))
   .map((section) => `${section}:*`);
 
 /** Roles that exist in every installation. */

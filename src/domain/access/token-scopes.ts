@@ -1,6 +1,7 @@
 import type { Actor, TokenActor, TokenLimits } from '../../core/actor.ts';
 import { refusal } from '../../core/errors.ts';
 import { isInAny, isInRange, parseRange } from './ip-ranges.ts';
+import { isSuperadmin } from './permissions.ts';
 
 /** Groups of operations of API tokens: their tags, and `balance`, which moves money of users; `feed` is the live feed. */
 const GROUPS = [
@@ -73,11 +74,22 @@ export const tokenBeyondLimits = refusal(
   'An API token can only make or change tokens that may do no more than itself: scopes, addresses and end',
 );
 
+/** As much as everything: a backup has secrets and can bring other tokens. */
+const AS_MUCH: readonly string[] = ['backups:read', 'backups:write'];
+
+export const fullTokenOfSuperadmin = refusal(
+  'full_token_of_superadmin',
+  403,
+  'API tokens that may do everything are made and changed by superadmins only',
+);
+
 /**
- * A token with limits can give nobody more than it has; all other actors can give everything.
- * @throws AppError 403 `token_beyond_limits`
+ * A token with limits can give nobody more than it has, an administrator who is no superadmin not everything; all other actors can.
+ * @throws AppError 403 `token_beyond_limits` | 403 `full_token_of_superadmin`
  */
 export function requireWithinLimits(actor: Actor, wanted: TokenLimits): void {
+  if (actor.kind === 'admin' && !isSuperadmin(actor) && (wanted.scopes ?? AS_MUCH).some((scope) => AS_MUCH.includes(scope)))
+    throw fullTokenOfSuperadmin();
   if (actor.kind !== 'token' || actor.limits === undefined) return;
   const { limits } = actor;
   const isWithin =

@@ -70,10 +70,15 @@ export async function createApiToken(app: App, actor: Actor, request: TokenReque
     ...valid,
     hash: currentHash(app, text),
     prefix: visiblePrefix(text),
-    createdBy: actor.kind === 'token' || actor.kind === 'system' ? actor.name : actor.kind,
+    createdBy: creatorOf(actor),
   });
   app.audit?.record({ resourceId: token.id, before: null, after: auditedFields(token) });
   return { ...token, token: text };
+}
+
+function creatorOf(actor: Actor): string {
+  if (actor.kind === 'token' || actor.kind === 'system') return actor.name;
+  return actor.kind === 'admin' ? String(actor.userId) : actor.kind;
 }
 
 /** @throws ValidationError 422 */

@@ -31,18 +31,18 @@ const policy = (fields: Partial<AccessPolicy>): AccessPolicy => ({
 });
 
 describe('permission catalogue', () => {
-  it('has the 28 sections and 96 permissions of the contract, and approvals, personal data and backups', () => {
-    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(28 + 3);
-    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(96 + 7);
+  it('has the 28 sections and 96 permissions of the contract, and approvals, personal data, backups and API tokens', () => {
+    expect(Object.keys(PERMISSION_CATALOGUE)).toHaveLength(28 + 4);
+    expect(Object.values(PERMISSION_CATALOGUE).flat()).toHaveLength(96 + 10);
   });
 
-  it('gives Admin all but deleting roles', () => {
+  it('gives Admin all but deleting roles and API tokens', () => {
     const admin = SYSTEM_ROLES.find((role) => role.name === 'Admin')!;
     const all = Object.entries(PERMISSION_CATALOGUE).flatMap(([section, actions]) =>
       actions.map((action) => `${section}:${action}`),
     );
     const refused = all.filter((permission) => !admin.permissions.some((pattern) => matchesPattern(pattern, permission)));
-    expect(refused).toEqual(['roles:delete']);
+    expect(refused).toEqual(['roles:delete', 'api_tokens:read', 'api_tokens:create', 'api_tokens:edit']);
   });
 });
 

@@ -7,7 +7,7 @@ const nameOf = ({ method, path }: (typeof servedRoutes)[number]) => `${method} $
 
 /** Permissions whose every change cannot be undone, or gives rights (spec 01 section 4.6). */
 const PERMISSIONS =
-  /^(roles:.*|withdrawals:approve|payment_methods:edit|partners:settings|users:delete|personal_data:(export|erase))$/;
+  /^(roles:.*|withdrawals:approve|payment_methods:edit|partners:settings|users:delete|personal_data:(export|erase)|api_tokens:.*)$/;
 const OTHERS = [
   'POST /cabinet/admin/approvals/{approval_id}/approve',
   'PUT /cabinet/admin/settings/{key}',
