@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { GUARD_HEADER } from '../../packages/sandbox/src/page/sandbox-reply.ts';
 import { eventually } from './eventually.ts';
 
 /** What the example dashboard shows, made by the published interface of a running service with its sandbox. */
@@ -23,9 +24,11 @@ export interface DashboardSetup {
   helperRoleId: number;
   /** Below the customer. */
   referralIds: number[];
-  call(method: string, path: string, credential: string | Session, body?: object): Promise<unknown>;
+  call(method: string, path: string, credential: string | Session | null, body?: object): Promise<unknown>;
   /** A customer with nothing, whose account is an event of the feed. */
   createUser(messengerId: number, firstName: string, referrerId?: number): Promise<number>;
+  /** Moves the service's time. */
+  skipTime(ms: number): Promise<void>;
   /** The customer tops up and buys the first tariff, if it is not bought yet. */
   topUp(rubles: number): Promise<void>;
   buy(): Promise<void>;
@@ -101,5 +104,11 @@ export async function setUpDashboard(url: string, dataFolder: string): Promise<D
     await call('POST', '/cabinet/subscription/purchase-tariff', customer, body);
   }
 
-  return { customer, requester, helperRoleId, referralIds, call, createUser, topUp, buy };
+  async function skipTime(ms: number): Promise<void> {
+    const headers = { 'content-type': 'application/json', [GUARD_HEADER]: '1' };
+    const moved = await fetch(`${url}/sandbox/api/clock`, { method: 'POST', headers, body: JSON.stringify({ advance_ms: ms }) });
+    if (!moved.ok) throw new Error(`the clock was not moved: ${moved.status}`);
+  }
+
+  return { customer, requester, helperRoleId, referralIds, call, createUser, skipTime, topUp, buy };
 }

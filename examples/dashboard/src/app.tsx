@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { ApiTokens } from './api-tokens.tsx';
 import { Approvals } from './approvals.tsx';
 import { Health } from './health.tsx';
 import { FeedStatus } from './live-feed.tsx';
@@ -41,6 +42,7 @@ const VIEWS: readonly View[] = [
     render: () => <Runs />,
   },
   { path: 'approvals', title: ({ approvals }) => approvals, permissions: ['approvals:read'], render: () => <Approvals /> },
+  { path: 'api-tokens', title: ({ apiTokens }) => apiTokens, permissions: ['api_tokens:read'], render: () => <ApiTokens /> },
 ];
 
 const LANGUAGE_KEY = 'dashboard.language';
