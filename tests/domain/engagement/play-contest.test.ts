@@ -67,6 +67,18 @@ describe('playing (04 10.5 and 10.6)', () => {
     expect(await roundFacts(t.app, round.id)).toMatchObject({ winners: 0, attempts: 1, won: 0 });
   });
 
+  it('a player reads instructions, losses and wins in his language', async () => {
+    const round = await aRound(t.app, { maxWinners: 2, prizeType: 'days', prizeValue: '3' });
+    const [loser, winner] = [await aPlayer(), await aPlayer()];
+    for (const { userId } of [loser, winner])
+      await t.app.db.sql('UPDATE users SET language = $2 WHERE id = $1::int', [userId, 'ru']);
+    expect((await readGame(t.app, loser, round.id)).instructions).toBe('Выберите один из узлов сети. Найдите скрытый сервер!');
+    const lost = await playContest(t.app, loser, { roundId: round.id, answer: '5' });
+    expect(['Узел пуст', 'Не тот сервер', 'Попробуйте другой']).toContain(lost.message);
+    const won = await playContest(t.app, winner, { roundId: round.id, answer: '4' });
+    expect(won.message).toBe('🎉 Поздравляем, вы выиграли! Подписка продлена, дней: 3');
+  });
+
   it('no more winners than there are places (spec 04 section 10.6, hazard 2)', async () => {
     const round = await aRound(t.app, { maxWinners: 2 });
     for (let player = 0; player < 2; player++) expect((await play(round.id, '4')).isWinner).toBe(true);

@@ -51,7 +51,8 @@ describe('games (04 10.2)', () => {
   it('blitz: the word, without a time that nobody measures (spec 04 section 10.6, hazard 4)', () => {
     const game = opened('blitz_reaction', { timeout_seconds: 10 });
     expect([' BLITZ', 'blitz', 'blitzes'].map((answer) => game.isCorrect(answer))).toEqual([true, true, false]);
-    expect(game.show(systemRandom)).toEqual({ button_text: "I'm here!" });
+    expect(game.show(systemRandom, 'en')).toEqual({ button_text: "I'm here!" });
+    expect(game.show(systemRandom, 'ru')).toEqual({ button_text: 'Я здесь!' });
   });
 
   it('cipher: the numbers of the letters, A is 1', () => {
@@ -69,7 +70,7 @@ describe('games (04 10.2)', () => {
 
   it.each(SLUGS)('%s: what the player sees does not contain the solution', (slug) => {
     const payload = drawn(slug);
-    const shown = opened(slug, payload).show(systemRandom);
+    const shown = opened(slug, payload).show(systemRandom, 'en');
     for (const name of ['secret', 'secret_idx', 'answer']) expect(Object.keys(shown)).not.toContain(name);
     const { answer } = payload as { answer?: string };
     if (answer !== undefined) expect(JSON.stringify(shown)).not.toContain(answer);
@@ -77,11 +78,11 @@ describe('games (04 10.2)', () => {
 
   it('the flags are shown in another order each time, so that their places say nothing', () => {
     const game = opened('server_lottery', drawn('server_lottery'));
-    expect(new Set(Array.from({ length: 50 }, () => JSON.stringify(game.show(systemRandom)))).size).toBeGreaterThan(10);
+    expect(new Set(Array.from({ length: 50 }, () => JSON.stringify(game.show(systemRandom, 'en')))).size).toBeGreaterThan(10);
   });
 
   it('fields shown to players', () => {
-    const shown = (slug: string, payload: unknown) => opened(slug, payload).show(systemRandom);
+    const shown = (slug: string, payload: unknown) => opened(slug, payload).show(systemRandom, 'en');
     expect(shown('quest_buttons', { rows: 2, cols: 4, secret_idx: 7 })).toEqual({ rows: 2, cols: 4, grid_size: 8 });
     expect(shown('lock_hack', { total: 20, secret_idx: 7 })).toEqual({ total: 20 });
     expect(shown('letter_cipher', { question: '1-2', answer: 'AB' })).toEqual({ question: '1-2', input_type: 'text' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Random } from '../../../core/random.ts';
+import { type TextKey, text } from '../../messaging/texts.ts';
 
 /** Games of one word. */
 
@@ -12,7 +13,7 @@ const INITIAL_PAIRS = [
 const MAX_WORDS = 500;
 const CODE_BEFORE_A = 'A'.charCodeAt(0) - 1;
 
-const text = z.string().trim().min(1).max(200);
+const line = z.string().trim().min(1).max(200);
 const latinWord = z
   .string()
   .trim()
@@ -27,7 +28,7 @@ const shufflableWord = z
   .refine((word) => new Set(lettersOf(word)).size >= 2, 'The word must have two different letters at least');
 
 const isSame = (answer: string, solution: string) => answer.toUpperCase() === solution.trim().toUpperCase();
-const losses = ['Incorrect', 'Try again next round'] as const;
+const WRONG = ['contests.loss_incorrect', 'contests.loss_next_round'] as const;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Characters as people count them: an emoji is one. */
@@ -44,18 +45,18 @@ function encoded(word: string): string {
 
 const letterCipher = game({
   template: z.object({ words: latinWord.array().min(1).max(MAX_WORDS).default(INITIAL_WORDS) }),
-  round: z.object({ question: text, answer: text }),
+  round: z.object({ question: line, answer: line }),
   draw({ words }, random) {
     const answer = pick(words, random).toUpperCase();
     return { question: encoded(answer), answer };
   },
   show: ({ question }) => ({ question, input_type: 'text' }),
   isCorrect: (round, answer) => isSame(answer, round.answer),
-  instructions: 'Decrypt the cipher and enter the answer!',
-  losses,
+  instructions: 'contests.game_letter_cipher_instructions',
+  losses: WRONG,
 });
 
-const pair = z.object({ question: text, answer: text });
+const pair = z.object({ question: line, answer: line });
 
 const emojiGuess = game({
   template: z.object({ pairs: pair.array().min(1).max(MAX_WORDS).default(INITIAL_PAIRS) }),
@@ -63,8 +64,8 @@ const emojiGuess = game({
   draw: ({ pairs }, random) => pick(pairs, random),
   show: ({ question }, random) => ({ question: shuffledEmoji(question, random), input_type: 'text' }),
   isCorrect: (round, answer) => isSame(answer, round.answer),
-  instructions: 'Guess the service by emojis!',
-  losses,
+  instructions: 'contests.game_emoji_guess_instructions',
+  losses: WRONG,
 });
 
 /** Parts are separated by blanks, else each character is one. */
@@ -75,15 +76,15 @@ function shuffledEmoji(question: string, random: Random): string {
 
 const anagram = game({
   template: z.object({ words: shufflableWord.array().min(1).max(MAX_WORDS).default(INITIAL_WORDS) }),
-  round: z.object({ letters: text, answer: text }),
+  round: z.object({ letters: line, answer: line }),
   draw({ words }, random) {
     const answer = pick(words, random).toUpperCase();
     return { letters: mixed(answer, random), answer };
   },
   show: ({ letters }) => ({ letters, input_type: 'text' }),
   isCorrect: (round, answer) => isSame(answer, round.answer),
-  instructions: 'Make a word from the given letters!',
-  losses,
+  instructions: 'contests.game_anagram_instructions',
+  losses: WRONG,
 });
 
 /** The letters in another order than that of the word. */
@@ -100,22 +101,23 @@ interface GameRules<Template extends z.ZodObject, Round extends z.ZodObject> {
   /** Payload of a round, with the solution. */
   round: Round;
   draw(template: z.output<Template>, random: Random): z.output<Round>;
-  /** What the player sees. It must not contain or reveal the solution. */
-  show(round: z.output<Round>, random: Random): Record<string, unknown>;
+  /** What the player sees. It must not contain or reveal the solution. @param language of the player */
+  show(round: z.output<Round>, random: Random, language: string): Record<string, unknown>;
   /** @param answer trimmed */
   isCorrect(round: z.output<Round>, answer: string): boolean;
-  instructions: string;
+  instructions: TextKey;
   /** One of them is the answer to a wrong guess. */
-  losses: readonly [string, ...string[]];
+  losses: readonly [TextKey, ...TextKey[]];
 }
 
 /** A round of a known game whose payload fits it. */
 export interface Game {
-  show(random: Random): Record<string, unknown>;
+  /** @param language of the player */
+  show(random: Random, language: string): Record<string, unknown>;
   /** @param answer as the client sent it */
   isCorrect(answer: string): boolean;
-  instructions: string;
-  losses: readonly [string, ...string[]];
+  instructions: TextKey;
+  losses: readonly [TextKey, ...TextKey[]];
 }
 
 /** A game by its name, whatever its payloads are. */
@@ -138,7 +140,7 @@ function game<Template extends z.ZodObject, Round extends z.ZodObject>(rules: Ga
       const read = round.safeParse(payload);
       if (!read.success) return null;
       return {
-        show: (random) => rules.show(read.data, random),
+        show: (random, language) => rules.show(read.data, random, language),
         isCorrect: (answer) => rules.isCorrect(read.data, answer.trim()),
         instructions,
         losses,
@@ -193,8 +195,8 @@ const questButtons = game({
   draw: ({ rows, cols }, random) => ({ rows, cols, secret_idx: random.int(0, rows * cols) }),
   show: ({ rows, cols }) => ({ rows, cols, grid_size: rows * cols }),
   isCorrect: ({ secret_idx }, answer) => pickedPlace(answer) === secret_idx,
-  instructions: 'Select one of the nodes in the grid. Find the hidden server!',
-  losses: ['Empty node', 'Wrong server', 'Try another'],
+  instructions: 'contests.game_quest_buttons_instructions',
+  losses: ['contests.loss_empty_node', 'contests.loss_wrong_server', 'contests.loss_another'],
 });
 
 const lockHack = game({
@@ -205,8 +207,8 @@ const lockHack = game({
   draw: ({ buttons }, random) => ({ total: buttons, secret_idx: random.int(0, buttons) }),
   show: ({ total }) => ({ total }),
   isCorrect: ({ secret_idx }, answer) => pickedPlace(answer) === secret_idx,
-  instructions: 'Find the unlocked button among the locks!',
-  losses: ['Locked', 'No access', 'Try again'],
+  instructions: 'contests.game_lock_hack_instructions',
+  losses: ['contests.loss_locked', 'contests.loss_no_access', 'contests.loss_again'],
 });
 
 /** Each once, or a flag would have better chances than the others. */
@@ -228,8 +230,8 @@ const serverLottery = game({
   draw: (template, random) => ({ flags: template.flags, secret_idx: random.int(0, template.flags.length) }),
   show: (round, random) => ({ flags: shuffled(round.flags, random) }),
   isCorrect: (round, answer) => answer === round.flags[round.secret_idx],
-  instructions: 'Choose a server by clicking on a flag!',
-  losses: ['Server overloaded', 'No response', 'Try tomorrow'],
+  instructions: 'contests.game_server_lottery_instructions',
+  losses: ['contests.loss_overloaded', 'contests.loss_no_response', 'contests.loss_tomorrow'],
 });
 
 /** The time limit is stored and not announced, because no answer could be measured by it (spec 04 section 10.6, hazard 4). */
@@ -237,10 +239,10 @@ const blitzReaction = game({
   template: z.object({ timeout_seconds: z.int().min(1).max(3_600).default(10) }),
   round: z.object({ timeout_seconds: z.int().min(1).max(3_600) }),
   draw: ({ timeout_seconds }) => ({ timeout_seconds }),
-  show: () => ({ button_text: "I'm here!" }),
+  show: (_round, _random, language) => ({ button_text: text(language, 'contests.game_blitz_reaction_button') }),
   isCorrect: (_round, answer) => answer.toLowerCase() === 'blitz',
-  instructions: 'Click the button as fast as you can!',
-  losses: ['Incorrect', 'Try again next round'],
+  instructions: 'contests.game_blitz_reaction_instructions',
+  losses: WRONG,
 });
 
 /** Games by the slug of their template. */

@@ -73,7 +73,13 @@ export async function listContests(app: App, { userId }: UserActor): Promise<Pla
 export async function readGame(app: App, { userId }: UserActor, roundId: number): Promise<GameView> {
   await requireEligible(app, userId);
   const { round, game } = await openRound(app, roundId, userId);
-  return { roundId: round.id, gameType: round.slug, gameData: game.show(app.random), instructions: game.instructions };
+  const language = (await findUserById(app, userId))?.language ?? app.settings.get('DEFAULT_LANGUAGE');
+  return {
+    roundId: round.id,
+    gameType: round.slug,
+    gameData: game.show(app.random, language),
+    instructions: text(language, game.instructions),
+  };
 }
 
 /** Checks in the documented order. */
@@ -121,11 +127,11 @@ async function play(
   const attemptId = await insertAttempt(t.db, { roundId: round.id, userId: winner.userId, answer, now });
   if (attemptId === null) throw alreadyPlayed();
   if (!game.isCorrect(answer) || !(await takeWinnersPlace(t.db, round.id, now))) {
-    return { isWinner: false, message: pick(game.losses, t.random), prizeType: null, prizeValue: null };
+    return { isWinner: false, message: text(winner.language, pick(game.losses, t.random)), prizeType: null, prizeValue: null };
   }
   const { sentence, transactionId } = await givePrize(t, winner, round);
   await markWinner(t.db, attemptId, transactionId);
-  const message = ['🎉 Congratulations! You won!', sentence].filter((part) => part !== null).join(' ');
+  const message = [text(winner.language, 'contests.won'), sentence].filter((part) => part !== null).join(' ');
   return { isWinner: true, message, prizeType: round.prizeType, prizeValue: round.prizeValue };
 }
 
@@ -183,15 +189,16 @@ async function credit(t: App, { userId, language }: Winner, kopeks: number, name
     description: text(language, 'contests.transaction_prize', { name }),
   });
   if (posting.outcome !== 'posted') throw new Error(`the prize of a contest was ${posting.outcome}`);
-  return { sentence: `Balance increased by ${formatPrice(kopeks, false)}`, transactionId: posting.transactionId };
+  const sentence = text(language, 'contests.won_balance', { amount: formatPrice(kopeks, false) });
+  return { sentence, transactionId: posting.transactionId };
 }
 
 /** From now or from the end, whichever is later; a job updates the panel. */
-async function giveDays(t: App, { subscription }: Winner, days: number): Promise<GivenPrize> {
+async function giveDays(t: App, { language, subscription }: Winner, days: number): Promise<GivenPrize> {
   const now = t.clock.now();
   const from = subscription.endDate.getTime() > now.getTime() ? subscription.endDate : now;
   await applyManualChange(t, subscription.id, { changes: { endDate: addDays(from, days) }, forgetsNotices: true });
-  return { sentence: `Subscription extended by ${days} days`, transactionId: null };
+  return { sentence: text(language, 'contests.won_days', { days }), transactionId: null };
 }
 
 /**
