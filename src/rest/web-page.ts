@@ -18,7 +18,9 @@ ul{list-style:none;margin:1.5rem 0;padding:0;display:grid;gap:.5rem}
 a{color:light-dark(#2453d6,#8db0ff)}
 li a{display:block;padding:.75rem 1rem;border:1px solid light-dark(#dfe3ec,#2a3140);border-radius:.75rem;background:light-dark(#fff,#1b202b);text-decoration:none}
 button{font:inherit;padding:.6rem 1.2rem;border:0;border-radius:.75rem;background:#3b6ef6;color:#fff;cursor:pointer}
-li a:hover,li a:focus-visible{border-color:currentColor}`;
+li a:hover,li a:focus-visible{border-color:currentColor}
+.state::before{content:"";display:inline-block;width:.6rem;height:.6rem;margin-right:.5rem;border-radius:50%;background:light-dark(#15803d,#4ade80)}
+.state.away::before{background:light-dark(#b45309,#fbbf24)}`;
 
 const policy = (formAction: string) =>
   [
@@ -113,7 +115,7 @@ interface HomeFacts {
 interface HomeOptions {
   /** Read for each request; they are public. */
   facts: () => HomeFacts;
-  /** Kinds of outside systems that are fakes. */
+  /** Kinds of outside systems that are fakes; each has a text `web_fake_…`. */
   fakes: () => readonly string[];
   texts: PageTexts;
 }
@@ -150,8 +152,8 @@ function homeLines({ version, state, documentation, sandbox }: HomeFacts, fakes:
     ...(sandbox === null ? [] : [[sandbox, text('web_sandbox')] as const]),
   ];
   return [
-    `<p>${escapeText(text('web_version', { version }))} · ${escapeText(text(state === 'ready' ? 'web_ready' : 'web_not_ready'))}</p>`,
-    `<p>${escapeText(fakes.length > 0 ? text('web_fakes', { kinds: fakes.join(', ') }) : text('web_real'))}</p>`,
+    `<p class="state${state === 'ready' ? '' : ' away'}">${escapeText(text(state === 'ready' ? 'web_ready' : 'web_not_ready'))} · ${escapeText(text('web_version', { version }))}</p>`,
+    `<p>${escapeText(fakes.length > 0 ? text('web_fakes', { kinds: fakes.map((kind) => text(`web_fake_${kind}`)).join(', ') }) : text('web_real'))}</p>`,
     ...(links.length === 0
       ? []
       : [`<ul>\n${links.map(([path, title]) => `<li><a href="${path}">${escapeText(title)}</a></li>`).join('\n')}\n</ul>`]),

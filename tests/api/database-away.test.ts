@@ -110,6 +110,23 @@ describe.each(FAULTS)('%s', (_name, make) => {
   });
 });
 
+test('a person who opens a page that needs it gets one without the reason', async () => {
+  const path = '/sandbox/api/state';
+  fault = FAULTS[0]![1];
+  lines = [];
+  const headers = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-mode': 'navigate', 'accept-language': 'en' };
+  const page = await client.get(path, { headers });
+  expect([page.status, page.headers['retry-after'], page.headers['content-type']]).toEqual([
+    503,
+    '5',
+    'text/html; charset=utf-8',
+  ]);
+  expect(page.text).toContain('Temporarily unavailable');
+  expect(page.text).not.toMatch(/database|connection|<script/i);
+  expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
+  expect((await client.get(path)).body).toMatchObject({ detail: 'Service temporarily unavailable. Please try again later.' });
+});
+
 test('pages that need no database are served', async () => {
   for (const path of ['/health', '/livez', '/docs', '/openapi.json', '/sandbox', '/health/payment-webhooks']) {
     attempts = 0;

@@ -9,7 +9,7 @@ export interface CabinetVisit {
   settled(): Promise<void>;
   /** In both themes: nothing against accessibility, and nothing that went wrong before. The page is in the first theme again afterwards. */
   checked(name: string): Promise<void>;
-  /** Pays on the payment page of the sandbox. @param start opens it */
+  /** Pays on the payment page of the sandbox, which has no barrier and fits a telephone. @param start opens it */
   payOnPage(start: () => Promise<void>): Promise<void>;
 }
 
@@ -36,6 +36,13 @@ export function visitOf(page: Page, problems: readonly string[]): CabinetVisit {
       const opened = page.context().waitForEvent('page');
       await start();
       const payPage = await opened;
+      await payPage.setViewportSize({ width: 360, height: 740 });
+      await payPage.locator('button.pay').waitFor();
+      expect(await payPage.evaluate('document.documentElement.scrollWidth')).toBe(360);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await payPage.emulateMedia({ colorScheme });
+        expect(await violationsOf(payPage), colorScheme).toEqual([]);
+      }
       await payPage.locator('button.pay').click();
       await payPage.locator('button.refund').waitFor();
       await payPage.close();

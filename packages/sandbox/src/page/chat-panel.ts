@@ -3,18 +3,18 @@
 export const CHAT_HTML = `<section class="wide chat" aria-labelledby="chat-title">
     <h2 id="chat-title">Chat with the bot <span id="chat-bot"></span></h2>
     <div class="row">
-      <label>Person <select id="chat-person"></select></label>
+      <label id="chat-choice" hidden>Person <select id="chat-person"></select></label>
       <details id="chat-new"><summary>Add a person</summary>
-        <form id="chat-add">
-          <label>Messenger id <input name="id" required inputmode="numeric" pattern="[1-9][0-9]{0,14}"></label>
-          <label>Name <input name="first_name" required maxlength="64"></label>
+        <form id="chat-add" class="row">
+          <label>Messenger id <input name="id" required inputmode="numeric" pattern="[1-9][0-9]{0,14}" value="1001"></label>
+          <label>Name <input name="first_name" required maxlength="64" value="Vera"></label>
           <label>User name <input name="username" pattern="[A-Za-z0-9_]{1,32}"></label>
           <label>Language <select name="language_code"><option>ru</option><option>en</option></select></label>
           <button type="submit">Add</button>
         </form>
       </details>
     </div>
-    <div id="chat-log" role="log" aria-live="polite" aria-label="Conversation" tabindex="0"><p class="soft">Choose or add a person.</p></div>
+    <div id="chat-log" role="log" aria-live="polite" aria-label="Conversation" tabindex="0" aria-busy="true"><p class="soft">Loading …</p></div>
     <p id="chat-answer" role="status" hidden></p>
     <form id="chat-send" class="row">
       <label class="grow">Message <input name="text" maxlength="4096" autocomplete="off" placeholder="/start"></label>
@@ -28,6 +28,8 @@ export const CHAT_HTML = `<section class="wide chat" aria-labelledby="chat-title
 export const CHAT_STYLE = `
 .row { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: end; margin: 8px 0; }
 .row .grow { flex: 1 1 220px; }
+.row details { flex: 1 1 240px; border: 0; }
+[hidden] { display: none !important; }
 .chat label { display: grid; gap: 2px; font-size: 13px; color: var(--soft); }
 .chat input, .chat select { font: inherit; min-height: 32px; max-width: 100%; padding: 4px 8px; border: 1px solid var(--line); border-radius: 8px; background: var(--ground); color: var(--ink); }
 #chat-log { display: flex; flex-direction: column; gap: 8px; height: 420px; max-height: 70vh; overflow-y: auto; padding: 10px; border: 1px solid var(--line); border-radius: 10px; background: var(--ground); }
@@ -114,15 +116,21 @@ async function refreshChat() {
     byId('chat-person').replaceChildren(...overview.people.map((person) =>
       element('option', { value: person.id, textContent: person.first_name + ' (' + person.id + ')', selected: person.id === chatPerson })));
     byId('chat-new').open = overview.people.length === 0;
+    byId('chat-choice').hidden = overview.people.length === 0;
+    byId('chat-add').elements.id.defaultValue = Math.max(1000, ...overview.people.map((person) => person.id)) + 1;
     byId('chat-commands').replaceChildren(...overview.bot.commands.map((one) =>
       element('button', { type: 'button', title: one.description, textContent: '/' + one.command, onclick: (event) => actInChat(event.currentTarget, 'messages', { text: '/' + one.command }) })));
   }
-  if (chatPerson === 0) return;
+  byId('chat-log').removeAttribute('aria-busy');
+  if (chatPerson === 0) {
+    byId('chat-log').replaceChildren(element('p', { className: 'soft', textContent: 'Add a person, then send /start.' }));
+    return;
+  }
   const chat = await read('/sandbox/api/chats/' + chatPerson);
   const text = JSON.stringify(chat);
   if (!chat || text === chatShown) return;
   chatShown = text;
-  const empty = element('p', { className: 'soft', textContent: 'Nothing yet. Send /start.' });
+  const empty = element('p', { className: 'soft', textContent: 'Nothing yet. Send /start. A bot has to run for an answer, for example that of npm run examples.' });
   byId('chat-log').replaceChildren(...(chat.messages.length ? chat.messages.map((one) => messageView(one, chat.invoices)) : [empty]));
   byId('chat-log').scrollTop = byId('chat-log').scrollHeight;
   byId('chat-answer').textContent = chat.answer ? 'Bot: ' + chat.answer.text : '';

@@ -27,17 +27,17 @@ export const PAGE_HTML = `<!doctype html>
 <p id="problem" role="alert" hidden></p>
 <main>
   ${CHAT_HTML}
-  <section class="wide"><h2>Invoices <span id="invoices-count"></span></h2><div id="invoices" aria-busy="true"><p class="soft">Loading …</p></div></section>
+  <section class="wide"><h2>Invoices <span id="invoices-count"></span></h2><div id="invoices" role="region" aria-label="List of invoices" tabindex="0" aria-busy="true"><p class="soft">Loading …</p></div></section>
   <section><h2>Mail box <span id="mail-count"></span></h2><div id="mail" aria-busy="true"><p class="soft">Loading …</p></div></section>
   <section><h2>Messenger <span id="messages-count"></span></h2><div id="messages" aria-busy="true"><p class="soft">Loading …</p></div>
-    <form id="membership">
+    <form id="membership" class="row">
       <label>Channel <input name="channel" required placeholder="@channel or -100…"></label>
       <label>User <input name="user" required inputmode="numeric" placeholder="messenger id"></label>
       <button type="submit" value="left">Has left</button>
       <button type="submit" value="member">Has joined</button>
     </form></section>
-  <section class="wide"><h2>Panel users <span id="users-count"></span></h2><div id="users" aria-busy="true"><p class="soft">Loading …</p></div></section>
-  <section class="wide"><h2>Squads <span id="squads-count"></span></h2><div id="squads" aria-busy="true"><p class="soft">Loading …</p></div></section>
+  <section class="wide"><h2>Panel users <span id="users-count"></span></h2><div id="users" role="region" aria-label="List of panel users" tabindex="0" aria-busy="true"><p class="soft">Loading …</p></div></section>
+  <section class="wide"><h2>Squads <span id="squads-count"></span></h2><div id="squads" role="region" aria-label="List of squads" tabindex="0" aria-busy="true"><p class="soft">Loading …</p></div></section>
 </main>
 <noscript>This page needs scripts.</noscript>
 </body>
@@ -49,9 +49,9 @@ export const PAGE_STYLE = `:root {
   --ground: light-dark(#f1f3f8, #12151c);
   --card: light-dark(#ffffff, #1b202b);
   --ink: light-dark(#1b2330, #e7ebf3);
-  --soft: light-dark(#667085, #98a2b3);
+  --soft: light-dark(#5a6476, #98a2b3);
   --line: light-dark(#e3e7ef, #2a3140);
-  --accent: #3b6ef6;
+  --accent: light-dark(#2453d6, #8db0ff);
 }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 24px clamp(16px, 4vw, 56px) 56px; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
@@ -61,21 +61,22 @@ h2 { margin: 0 0 12px; font-size: 16px; }
 h2 span { color: var(--soft); font-weight: 400; }
 p { margin: 4px 0; }
 header p, time, .soft { color: var(--soft); }
-main { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); }
+main { display: grid; gap: 16px; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); }
 section { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 16px 18px; min-width: 0; }
-.wide { grid-column: 1 / -1; overflow-x: auto; }
+.wide { grid-column: 1 / -1; }
+[role='region'] { overflow-x: auto; }
 .clock { display: grid; gap: 8px; padding: 12px 16px; }
 .clock time { font-variant-numeric: tabular-nums; color: var(--ink); }
 button { font: inherit; font-size: 13px; padding: 5px 12px; margin-right: 6px; border: 1px solid var(--line); border-radius: 8px; background: transparent; color: inherit; cursor: pointer; }
 button:hover { border-color: var(--accent); }
 button:disabled { opacity: 0.5; cursor: default; }
-button.pay { background: var(--accent); border-color: var(--accent); color: #fff; }
+button.pay { background: #2453d6; border-color: #2453d6; color: #fff; }
 table { width: 100%; border-collapse: collapse; }
 th { text-align: left; font-weight: 500; color: var(--soft); font-size: 13px; }
 th, td { padding: 7px 12px 7px 0; border-top: 1px solid var(--line); vertical-align: top; }
 thead th { border-top: 0; }
 code { font: 12px ui-monospace, monospace; word-break: break-all; }
-a { color: var(--accent); word-break: break-all; }
+a { color: var(--accent); overflow-wrap: anywhere; }
 details { border-top: 1px solid var(--line); padding: 8px 0; }
 details:first-child { border-top: 0; }
 summary { cursor: pointer; }
@@ -129,7 +130,7 @@ function entry(title, soft, content, open) {
 
 const views = {
   invoices: (list) =>
-    table(['Created', 'Method', 'Amount', 'Description', 'Status', ''], list.map((invoice) => [
+    table(['Created', 'Method', 'Amount', 'Description', 'Status', 'Next'], list.map((invoice) => [
       when(invoice.createdAt),
       invoice.method,
       rubles(invoice.amountKopeks),
@@ -168,6 +169,9 @@ function steps(invoice) {
 }
 
 async function act(button, url, body) {
+  // Who works by keys goes on where they were, also when the list was written again.
+  const hadFocus = document.activeElement === button;
+  const list = button.closest('[tabindex]');
   button.disabled = true;
   try {
     const response = await fetch(url, {
@@ -178,13 +182,17 @@ async function act(button, url, body) {
     problem(response.ok ? '' : (await response.json()).detail);
     await refresh();
   } catch {
-    problem('The service does not answer.');
+    problem(AWAY);
   } finally {
     button.disabled = false;
+    if (hadFocus) (button.isConnected ? button : list)?.focus();
   }
 }
 
+const AWAY = 'The service does not answer. This page tries again; what it shows may be old.';
+
 function problem(text) {
+  if (byId('problem').textContent === text) return;
   byId('problem').textContent = text;
   byId('problem').hidden = !text;
 }
@@ -223,9 +231,9 @@ byId('membership').addEventListener('submit', (event) => {
 async function poll() {
   try {
     await refresh();
-    if (byId('problem').textContent === 'The service does not answer.') problem('');
+    if (byId('problem').textContent === AWAY) problem('');
   } catch {
-    problem('The service does not answer.');
+    problem(AWAY);
     for (const name of Object.keys(views)) {
       if (!(name in shown)) byId(name).replaceChildren(element('p', { className: 'soft', textContent: 'Not loaded yet; trying again …' }));
     }

@@ -299,11 +299,12 @@ class CallbackSender {
   }
 }
 
-const STYLE = `body{font:16px/1.5 system-ui,sans-serif;background:#eef1f6;color:#1c2430;margin:0;display:grid;place-items:center;min-height:100vh}
-main{background:#fff;border-radius:16px;box-shadow:0 8px 30px #1c243018;padding:32px;width:min(380px,88vw)}
-h1{font-size:34px;margin:4px 0 12px}p{margin:6px 0}small{color:#667}
+const STYLE = `:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;background:light-dark(#eef1f6,#12151c);color:light-dark(#1c2430,#e7ebf3);margin:0;display:grid;place-items:center;min-height:100vh}
+main{box-sizing:border-box;background:light-dark(#fff,#1b202b);border-radius:16px;box-shadow:0 8px 30px #1c243018;padding:32px;width:min(444px,100vw - 24px)}
+h1{font-size:34px;margin:4px 0 12px}p{margin:6px 0}small{color:light-dark(#667,#98a2b3);overflow-wrap:anywhere}
 form{display:inline-block;margin:18px 8px 0 0}button{font:inherit;border:0;border-radius:10px;padding:10px 18px;cursor:pointer;color:#fff;background:#2563eb}
-button.fail,button.expire,button.chargeback{background:#b4232f}button.refund,button.overpay,button.underpay{background:#6b7280}a{color:#2563eb}`;
+button.fail,button.expire,button.chargeback{background:#b4232f}button.refund,button.overpay,button.underpay{background:#6b7280}a{color:light-dark(#2453d6,#8db0ff)}`;
 
 const LABELS: Readonly<Record<InvoiceAction, string>> = {
   pay: 'Pay',
