@@ -21,8 +21,7 @@ function firstSelection(period: Period): Selection {
   const { traffic, servers, devices } = period;
   return {
     period_id: period.id,
-    // What the user has may not be on sale, for example after traffic was added.
-    traffic_value: traffic.options?.find(({ value }) => value === traffic.current)?.value ?? traffic.default,
+    traffic_value: traffic.default,
     servers: servers.selected.length > 0 ? servers.selected : servers.default,
     devices: Math.max(devices.current, devices.default),
   };

@@ -6,6 +6,7 @@ import { type DiscountCategory, groupPercent, stackedPrice } from '../pricing/di
 import { displayMonthsOf, periodLabel, trafficLabel } from '../pricing/periods.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
+import { reducedLimit } from './rules/traffic-purchases.ts';
 
 /** How many devices above the default may be picked when there is no cap. */
 const UNCAPPED_EXTRA_DEVICES = 10;
@@ -68,7 +69,7 @@ interface TrafficChoice {
   selectable: boolean;
   mode: string;
   default: number;
-  /** Of the paid subscription. */
+  /** The package of the paid subscription, without what was added to it; it may be on sale no longer. */
   current?: number;
   /** When it is selectable. */
   options?: (ShownPrice & { value: number; label: string; isAvailable: boolean; isDefault: boolean })[];
@@ -102,7 +103,7 @@ interface DeviceChoice {
  */
 export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
   const { settings, user } = input;
-  const paid = input.subscription !== null && !input.subscription.isTrial ? input.subscription : null;
+  const paid = paidSubscription(input);
   const connected = new Set(input.subscription?.connectedSquads ?? []);
   const squads = input.squads.filter(
     (squad) => connected.has(squad.squadUuid) || (squad.isAvailable && squadVisibleTo(squad, user.primaryPromoGroup)),
@@ -126,7 +127,7 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
     minDevices,
     maxDevices,
     defaults: {
-      trafficGb: defaultTraffic(trafficGb, paid?.trafficLimitGb ?? null, settings),
+      trafficGb: defaultTraffic(trafficGb, packageOf(paid), settings),
       squadUuids: connectedNow.length > 0 ? connectedNow : first === undefined ? [] : [first.squadUuid],
       devices,
     },
@@ -184,9 +185,13 @@ function classicPeriod(days: number, choices: ClassicChoices, input: PurchaseOpt
 }
 
 function trafficChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): TrafficChoice {
-  const { settings, user, subscription } = input;
-  const current = subscription !== null && !subscription.isTrial ? { current: subscription.trafficLimitGb } : {};
-  const common = { mode: settings.trafficSelectionMode, default: choices.defaults.trafficGb, ...current };
+  const { settings, user } = input;
+  const current = packageOf(paidSubscription(input));
+  const common = {
+    mode: settings.trafficSelectionMode,
+    default: choices.defaults.trafficGb,
+    ...(current === null ? {} : { current }),
+  };
   if (isTrafficFixed(settings)) return { selectable: false, ...common };
   const percent = percentFor('traffic', days, input);
   const options = choices.trafficGb.map((gb) => ({
@@ -197,6 +202,14 @@ function trafficChoice(days: number, choices: ClassicChoices, input: PurchaseOpt
     isDefault: gb === choices.defaults.trafficGb,
   }));
   return { selectable: true, ...common, options };
+}
+
+const paidSubscription = ({ subscription }: PurchaseOptionsInput) =>
+  subscription !== null && !subscription.isTrial ? subscription : null;
+
+/** What a purchase would choose again: traffic that was added to it stays without being chosen. Null without a paid subscription. */
+function packageOf(paid: PurchaseOptionsInput['subscription']): number | null {
+  return paid === null ? null : reducedLimit(paid.trafficLimitGb, paid.purchasedTrafficGb);
 }
 
 function serverChoice(days: number, choices: ClassicChoices, input: PurchaseOptionsInput): ServerChoice {
@@ -252,7 +265,7 @@ function percentFor(category: DiscountCategory, days: number, input: PurchaseOpt
   return groupPercent(input.user.primaryPromoGroup, category, days, input.settings);
 }
 
-function defaultTraffic(packages: readonly number[], paidLimitGb: number | null, settings: PricingSettings): number {
+function defaultTraffic(packages: readonly number[], paidGb: number | null, settings: PricingSettings): number {
   if (isTrafficFixed(settings)) return settings.fixedTrafficLimitGb;
-  return paidLimitGb !== null && packages.includes(paidLimitGb) ? paidLimitGb : (packages[0] ?? 0);
+  return paidGb !== null && packages.includes(paidGb) ? paidGb : (packages[0] ?? 0);
 }

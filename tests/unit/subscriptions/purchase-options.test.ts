@@ -334,6 +334,16 @@ describe('classic options', () => {
     });
   });
 
+  it('name the package of a paid subscription, which keeps what was added to it', () => {
+    const subscription = aSubscription({ trafficLimitGb: 70, purchasedTrafficGb: 20 });
+    const { selection, periods } = optionsOf({ subscription });
+    expect(selection).toMatchObject({ traffic_value: 50 });
+    for (const { traffic } of periods) {
+      expect(traffic).toMatchObject({ current: 50, default: 50 });
+      expect(traffic.options?.map(({ value }) => value)).toContain(50);
+    }
+  });
+
   it('spec 10 X19: preselect the first period and the first package', () => {
     const settings = pricingSettings({
       salesMode: 'classic',
