@@ -1,6 +1,5 @@
-import { CabinetError, type Proof } from '@subscription-service/client';
+import { CabinetError, createPasskey, type Proof, signWithPasskey } from '@subscription-service/client';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { createPasskey, signWithPasskey } from './passkeys.ts';
 import { client, onProofRequested, sentenceOf } from './service.ts';
 import { useTexts } from './texts.ts';
 import { useLoaded } from './use-loaded.ts';

@@ -1,6 +1,5 @@
-import type { Proof } from '@subscription-service/client';
+import { type Proof, signWithPasskey } from '@subscription-service/client';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { signWithPasskey } from './passkeys.ts';
 import { client, onProofRequested, sentenceOf } from './service.ts';
 import type { SecondPart } from './sign-in.tsx';
 import { useTexts } from './texts.ts';

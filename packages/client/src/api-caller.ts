@@ -99,7 +99,7 @@ export class ApiCaller {
   /** @throws CabinetError */
   async call(kind: CallKind, path: string, given: unknown, options: CallOptions = {}): Promise<unknown> {
     const input = this.#signIn.has(path) ? { rotate_refresh_token: true, ...(given as object) } : given;
-    const idempotencyKey = this.#idempotent.has(path) ? (options.idempotencyKey ?? randomId()) : null;
+    const idempotencyKey = this.#idempotent.has(path) ? (options.idempotencyKey ?? newIdempotencyKey()) : null;
     let mayRefresh = !this.#open.has(path);
     let mayProve = path !== PROVE;
     for (let attempt = 1; ; ) {
@@ -235,7 +235,8 @@ function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** A UUID of version 4. `crypto.randomUUID` exists on secure pages only; random bytes exist on every page. */
-function randomId(): string {
+/** A key for a call whose input and key are stored before it is sent; a UUID, also where the page was not loaded over HTTPS. */
+export function newIdempotencyKey(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;

@@ -2,7 +2,7 @@
 import { builtFacts } from './built-facts.ts';
 import { type CabinetClient, type CabinetClientOptions, createClient } from './create-client.ts';
 
-export type { Proof, ProofPrompt } from './api-caller.ts';
+export { newIdempotencyKey, type Proof, type ProofPrompt } from './api-caller.ts';
 export { CabinetError, type CabinetErrorFacts, type ErrorDetail, type FieldError } from './cabinet-error.ts';
 export { type CabinetClient, type CabinetClientOptions, createFeedClient, type FeedClientOptions } from './create-client.ts';
 export type { CabinetEvents, FeedEvents } from './event-types.ts';
@@ -15,6 +15,7 @@ export type {
   FeedMessages,
 } from './live-events.ts';
 export type { AnyEvent, LiveFeed } from './live-feed.ts';
+export { createPasskey, type PasskeyAnswer, type PasskeyOptions, signWithPasskey } from './passkeys.ts';
 export type { CallOptions, Mutation, Query } from './procedure-types.ts';
 export type { CabinetProcedures, PublicProcedures } from './procedures.ts';
 export type { LiveStatus, SocketTiming, WebSocketConstructor, WebSocketLike } from './reconnecting-socket.ts';
