@@ -22,6 +22,8 @@ export interface SandboxChat {
   payStars(link: string): Promise<string>;
   /** The messenger delivers the latest update once more. */
   repeat(): Promise<void>;
+  /** The last message of the chat, whoever wrote it. */
+  latest(): Promise<SandboxMessage | undefined>;
   /** Waits until the bot has answered the latest message of the person. */
   settled(): Promise<void>;
 }
@@ -64,6 +66,7 @@ export async function sandboxChat(serviceUrl: string, person: SandboxMessengerUs
     payPage: async (link) => void (await post(`/payments/${link.split('/').at(-1)}/pay`, {})),
     payStars: async (link) => String((await act('payments', { link })).status),
     repeat: async () => void (await act('repeats', {})),
+    latest: async () => (await messages()).at(-1),
     settled: () =>
       eventually(async () => {
         expect((await messages()).at(-1)?.senderId).toBe(undefined);

@@ -195,6 +195,45 @@ describe('the example bot', () => {
     expect((await userOf(chat)).balance_kopeks).toBe(0);
   });
 
+  it('shows price, discount and what remains before it buys, and buys at that price', async () => {
+    const chat = await aCustomer('Gleb', PRICE_KOPEKS);
+    await joinsGroup(chat, 10);
+    await offered(chat);
+    const offer = await chat.sees('buy:1:14');
+    expect(offer.text).toContain('Price: <s>500 ₽</s> <b>450 ₽</b>, discount 10 %');
+    expect(offer.text).toContain('Paid from the balance: 500 ₽, then <b>50 ₽</b> remains.');
+    await chat.press('buy:1:14');
+    await eventually(async () => expect((await userOf(chat)).balance_kopeks).toBe(5_000));
+  });
+
+  it('pays nothing but the price that it has shown', async () => {
+    const chat = await aCustomer('Hugo', PRICE_KOPEKS);
+    await offered(chat);
+    await joinsGroup(chat, 20);
+    await chat.press('buy:1:14');
+    const again = await chat.sends(({ text }) => text.includes('The price has changed, nothing was paid'));
+    expect(again.text).toContain('<b>400 ₽</b>');
+    expect(await purchasesOf(chat)).toBe(0);
+    await chat.press('buy:1:14');
+    await eventually(async () => expect((await userOf(chat)).balance_kopeks).toBe(10_000));
+  });
+
+  it('sells by period and traffic where the installation has no tariffs', async () => {
+    await setting('SALES_MODE', 'classic');
+    const chat = await aCustomer('Karl', 20 * PRICE_KOPEKS);
+    await chat.press('menu_buy');
+    await chat.press('classic:30');
+    const packages = await chat.sends(({ text }) => text.includes('Choose the traffic'));
+    const chosen = String(packages.buttons.flat().find(({ callback_data: data }) => data?.startsWith('traffic:'))?.callback_data);
+    await chat.press(chosen);
+    const order = chosen.replace('traffic', 'order');
+    const shown = Number(/(\d+(?:\.\d+)?) ₽<\/b>\n/.exec((await chat.sees(order)).text)?.[1]);
+    await chat.press(order);
+    await chat.sends(({ text }) => text.includes('is yours'));
+    expect((await userOf(chat)).balance_kopeks).toBe(20 * PRICE_KOPEKS - shown * 100);
+    await setting('SALES_MODE', 'tariffs');
+  });
+
   it('tops up by Stars, whose payment the service handles', async () => {
     const chat = await aCustomer('Stas');
     for (const button of ['menu_balance', 'method:messenger_stars', 'sum:messenger_stars:30000']) await chat.press(button);
@@ -310,6 +349,36 @@ describe('a service that is away', () => {
     expect(await purchasesOf(chat)).toBe(1);
   });
 });
+
+describe('several chats', () => {
+  it('are answered side by side, each in its order', async () => {
+    const slow = await aCustomer('Slava', PRICE_KOPEKS);
+    const quick = await aPerson('Quinn');
+    await offered(slow);
+    const withheld = between.withholdAnswer('/cabinet/subscription/purchase-tariff');
+    await slow.press('buy:1:14');
+    await withheld;
+    await slow.say('/menu');
+    await quick.say('/start');
+    await quick.sees('menu_buy');
+    // What the slow chat wrote meanwhile waits for the purchase.
+    await expect(slow.latest()).resolves.toMatchObject({ senderId: slow.id });
+    await kill(bot);
+    bot = await startBot();
+    await slow.settled();
+    await slow.sends(({ text }) => text.includes('is yours'));
+    expect(await purchasesOf(slow)).toBe(1);
+  });
+});
+
+let groups = 0;
+
+/** The person's promo group gives a discount on periods. */
+async function joinsGroup(chat: SandboxChat, percent: number): Promise<void> {
+  groups += 1;
+  const { id } = await web<{ id: number }>('/promo-groups', { name: `Group ${groups}`, period_discounts: { 14: percent } });
+  await change('PATCH', `/users/${(await userOf(chat)).id}`, { promo_group_id: id });
+}
 
 async function setting(key: string, value: unknown): Promise<void> {
   await change('PUT', `/settings/${key}`, { value });

@@ -1,5 +1,6 @@
-import { Bot, type ErrorHandler, session } from 'grammy';
-import { type BotContext, type Expected, endWaiting, escaped } from './context.ts';
+import { Bot, BotError, type ErrorHandler, session } from 'grammy';
+import type { Update } from 'grammy/types';
+import { type BotContext, type ChatState, endWaiting, escaped } from './context.ts';
 import { menu, showMenu } from './menu.ts';
 import { pages } from './pages.ts';
 import { patientApi } from './patience.ts';
@@ -9,6 +10,7 @@ import { purchase } from './purchase.ts';
 import { referral } from './referral.ts';
 import { Refusal, Service, UpdateRefused } from './service.ts';
 import { readSettings } from './settings.ts';
+import { runSideBySide } from './side-by-side.ts';
 import { stateFiles } from './state-files.ts';
 import { subscription } from './subscription.ts';
 import { TEXTS } from './texts.ts';
@@ -25,12 +27,12 @@ const apiRoot = settings.botApiRoot ?? API_ROOT;
 const bot = new Bot<BotContext>(settings.botToken, { client: { apiRoot } });
 bot.api.config.use(patientApi);
 
-// First the service, then this bot. grammY confirms an update with the next getUpdates: after both have handled it.
+// First the service, then this bot. An update is confirmed after both have handled it.
 bot.use(async (ctx, next) => {
   await service.forward(ctx.update);
   await next();
 });
-bot.use(session({ initial: () => ({ expected: null as Expected }), storage: stateFiles(settings.stateFolder) }));
+bot.use(session({ initial: (): ChatState => ({ expected: null }), storage: stateFiles(settings.stateFolder) }));
 bot.use(person(service));
 bot.on('callback_query:data', async (ctx, next) => {
   // Whoever presses another button no longer answers the question before.
@@ -56,13 +58,20 @@ const explain: ErrorHandler<BotContext> = async (failure) => {
   await ctx.reply(isRefusal ? texts.refused(escaped(error.message)) : texts.failed, { parse_mode: 'HTML' });
   if (ctx.callbackQuery) await endWaiting(ctx);
 };
-bot.catch(async (failure) => {
-  // Ends the bot before the update is confirmed: a payment must not be lost because of a wrong secret.
-  if (failure.error instanceof UpdateRefused) throw failure.error;
-  await Promise.resolve(explain(failure)).catch((error: unknown) => console.error('The person was not notified:', error));
-});
+async function handle(update: Update): Promise<void> {
+  try {
+    await bot.handleUpdate(update);
+  } catch (failure) {
+    // Ends the bot before the update is confirmed: a payment must not be lost because of a wrong secret.
+    if (!(failure instanceof BotError) || failure.error instanceof UpdateRefused) throw failure;
+    await Promise.resolve(explain(failure)).catch((error: unknown) => console.error('The person was not notified:', error));
+  }
+}
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void bot.stop());
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+await bot.init();
 await bot.api.setMyCommands([{ command: 'menu', description: TEXTS.en.menuCommand }]);
 await bot.api.setMyCommands([{ command: 'menu', description: TEXTS.ru.menuCommand }], { language_code: 'ru' });
-await bot.start({ allowed_updates: UPDATES, onStart: ({ username }) => console.log(`@${username} is ready`) });
+console.log(`@${bot.botInfo.username} is ready`);
+await runSideBySide(bot, { allowedUpdates: UPDATES, handle, signal: stopping.signal });
