@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addContent, type Operator, operatorOf, type SessionAnswer, sendPoll } from '../support/cabinet-content.ts';
+import { addContent, type Operator, operatorOf, sendPoll } from '../support/cabinet-content.ts';
 import { type CabinetVisit, visitOf } from '../support/cabinet-visit.ts';
 import { type Chromium, findChromium, startChromium } from '../support/chromium.ts';
 import { buildCabinet, installCabinet, linkInMail } from '../support/example-cabinet.ts';
@@ -22,6 +22,7 @@ const VIEWS = [
   'Tariffs',
   'Renewal',
   'Devices',
+  'Servers',
   'Traffic',
   'Balance',
   'Gifts',
@@ -190,6 +191,27 @@ describe.skipIf(executable === null)('the example cabinet', { shuffle: false }, 
       await visit.checked('traffic');
     });
 
+    it('changes the servers of the running subscription', async () => {
+      await visit.open('Серверы');
+      const servers = page.getByTestId('servers');
+      const boxes = servers.getByRole('checkbox');
+      await expect.poll(() => boxes.count()).toBeGreaterThan(1);
+      const connected = () => servers.getByRole('checkbox', { checked: true }).count();
+      const before = await connected();
+      expect(await servers.getByTestId('buy').isDisabled()).toBe(true);
+      await servers.getByRole('checkbox', { checked: false }).first().check();
+      await servers.getByTestId('buy').click();
+      await servers.getByText('Сохранено').waitFor();
+      await expect.poll(connected).toBe(before + 1);
+      await visit.checked('servers');
+      await page.reload();
+      await expect.poll(connected).toBe(before + 1);
+      await servers.getByRole('checkbox', { checked: true }).first().uncheck();
+      await servers.getByTestId('buy').click();
+      await servers.getByText('Сохранено').waitFor();
+      await expect.poll(connected).toBe(before);
+    });
+
     it('shows what a switch to another tariff costs', async () => {
       await visit.open('Тарифы');
       await page.getByRole('button', { name: 'Выбрать Семейный' }).click();
@@ -327,54 +349,6 @@ describe.skipIf(executable === null)('the example cabinet', { shuffle: false }, 
       }
       expect(problems).toEqual([]);
     });
-  });
-
-  describe('without an answer of the service', () => {
-    it('repeats a renewal whose answer was lost with the same key, and pays once', async () => {
-      await page.setViewportSize({ width: 1180, height: 860 });
-      await page.goto(`${site.url}/#/renewal`);
-      await page.getByTestId('renewal').getByTestId('buy').waitFor();
-      const keys: string[] = [];
-      let isCut = true;
-      await page.route('**/trpc/cabinet.subscription.renew**', async (route) => {
-        const request = route.request();
-        if (request.method() !== 'POST') return route.continue();
-        keys.push((await request.allHeaders())['idempotency-key'] ?? '');
-        if (!isCut) return route.continue();
-        // The service carries it out, and its answer never arrives.
-        await route.fetch();
-        return route.abort('connectionreset');
-      });
-      const before = await paidRenewals();
-      await page.getByTestId('renewal').getByTestId('buy').click();
-      await page.getByTestId('repeat').waitFor();
-      expect(await page.getByTestId('renewal').getByTestId('buy').count()).toBe(0);
-      expect(await violationsOf(page)).toEqual([]);
-      await shoot(page, 'unknown-outcome');
-      isCut = false;
-      await page.getByTestId('repeat').click();
-      await page.getByTestId('renewal').getByText('Extended').waitFor();
-      expect(new Set(keys).size).toBe(1);
-      expect(keys.length).toBeGreaterThan(1);
-      expect(await paidRenewals()).toBe(before + 1);
-      const others = problems.filter((problem) => !problem.includes('cabinet.subscription.renew'));
-      expect(others).toEqual([]);
-      problems.length = 0;
-    });
-
-    /** Movements of the customer that pay for a subscription. */
-    async function paidRenewals(): Promise<number> {
-      const { access_token } = await operator.call<SessionAnswer>(
-        'POST',
-        '/cabinet/auth/email/login',
-        {},
-        { email: CUSTOMER, password: PASSWORD },
-      );
-      const { total } = await operator.call<{ total: number }>('GET', '/cabinet/balance/transactions?type=subscription_payment', {
-        authorization: `Bearer ${access_token}`,
-      });
-      return total;
-    }
   });
 
   describe('of an installation without tariffs', () => {

@@ -60,8 +60,9 @@ async function loadFeatures() {
 function viewsOf(features: Awaited<ReturnType<typeof loadFeatures>> | null, status: SubscriptionStatus | null): Set<View> {
   const views = new Set<View>(['overview', 'tariffs', 'balance', 'notifications', 'account']);
   if (status?.subscription) for (const view of ['renewal', 'devices', 'traffic'] as const) views.add(view);
-  // The service refuses the contests of everybody else.
+  // The service refuses the contests of everybody else, and the servers of a trial.
   if (status?.subscription?.is_active) views.add('contests');
+  if (status?.subscription?.is_active && !status.subscription.is_trial) views.add('servers');
   for (const [view, isOn] of Object.entries(features ?? {})) if (isOn) views.add(view as View);
   return views;
 }

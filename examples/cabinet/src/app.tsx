@@ -16,7 +16,8 @@ type Screen = 'loading' | 'sign-in' | 'arrival' | 'new-password' | 'cabinet';
 const LANGUAGE_KEY = 'cabinet.language';
 
 function firstLanguage(): Language {
-  return localStorage.getItem(LANGUAGE_KEY) === 'en' ? 'en' : 'ru';
+  const language = localStorage.getItem(LANGUAGE_KEY) ?? navigator.language;
+  return language.startsWith('ru') ? 'ru' : 'en';
 }
 
 /** What the address asks for; otherwise the session decides. */

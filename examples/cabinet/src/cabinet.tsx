@@ -13,10 +13,12 @@ import { Purchase } from './purchase.tsx';
 import { Referral } from './referral.tsx';
 import { Renewal } from './renewal.tsx';
 import { addressOf, useRoute, VIEWS, type View } from './routes.ts';
+import { Servers } from './servers.tsx';
 import { client } from './service.ts';
 import { useTexts } from './texts.ts';
 import { Tickets } from './tickets.tsx';
 import { Traffic } from './traffic.tsx';
+import { addressOfUnknown, forgetOutcomes } from './unknown-outcomes.ts';
 import { Wheel } from './wheel.tsx';
 
 const COMPONENTS: Record<View, ComponentType<{ argument: string | null }>> = {
@@ -24,6 +26,7 @@ const COMPONENTS: Record<View, ComponentType<{ argument: string | null }>> = {
   tariffs: Purchase,
   renewal: Renewal,
   devices: Devices,
+  servers: Servers,
   traffic: Traffic,
   balance: BalanceView,
   gifts: Gifts,
@@ -65,6 +68,7 @@ function Frame({ onSignOut }: { onSignOut: () => void }) {
   async function signOut() {
     client.live.close();
     await client.session.signOut();
+    forgetOutcomes();
     onSignOut();
   }
 
@@ -93,9 +97,22 @@ function Frame({ onSignOut }: { onSignOut: () => void }) {
             <p key={id}>{text}</p>
           ))}
         </div>
+        <UnknownOutcomeHint />
         <ViewComponent argument={argument} />
       </main>
     </div>
+  );
+}
+
+/** Leads to a call without an answer, which was sent in another view, before the page was loaded again. */
+function UnknownOutcomeHint() {
+  const texts = useTexts();
+  const address = addressOfUnknown();
+  if (address === null || address === location.hash) return null;
+  return (
+    <p className="problem" role="status" data-testid="unknown-outcome">
+      {texts.unknownOutcome} <a href={address}>{texts.openUnknown}</a>
+    </p>
   );
 }
 

@@ -17,6 +17,8 @@ interface SummaryProps<Input, Output> {
   children?: ReactNode;
   /** Where the order is not saved when the balance is too small, nothing but the top-up is offered. */
   savesOrder?: boolean;
+  /** There is nothing to order yet. */
+  isDisabled?: boolean;
 }
 
 /**
@@ -24,7 +26,7 @@ interface SummaryProps<Input, Output> {
  * what is missing, and then the service completes the order by itself, or the user pays it here.
  */
 export function PaymentSummary<Input, Output>(props: SummaryProps<Input, Output>) {
-  const { priceKopeks, originalPriceKopeks, action, onPay, payLabel, done, children, savesOrder = true } = props;
+  const { priceKopeks, originalPriceKopeks, action, onPay, payLabel, done, children, savesOrder = true, isDisabled } = props;
   const texts = useTexts();
   const language = useLanguage();
   const balanceKopeks = useAccount().balance.value?.balance_kopeks ?? 0;
@@ -55,7 +57,7 @@ export function PaymentSummary<Input, Output>(props: SummaryProps<Input, Output>
       </dl>
       {/* While an outcome is unknown, only its repeat is offered: another order could be paid twice. */}
       {!action.repeat && (missing === 0 || (savesOrder && !isSaved)) && (
-        <button type="button" className="main" disabled={action.isBusy} onClick={onPay} data-testid="buy">
+        <button type="button" className="main" disabled={action.isBusy || isDisabled} onClick={onPay} data-testid="buy">
           {missing > 0 ? texts.saveAndTopUp : payLabel}
         </button>
       )}

@@ -6,6 +6,7 @@ import { client } from './service.ts';
 import { LoadedView } from './states.tsx';
 import { TariffOrder } from './tariff-order.tsx';
 import { money, useLanguage, useTexts } from './texts.ts';
+import { unknownOutcome } from './unknown-outcomes.ts';
 import { useLoaded } from './use-loaded.ts';
 
 /** The answer has two forms; `sales_mode` says which. */
@@ -51,8 +52,10 @@ export function Purchase() {
 }
 
 function TariffList({ options, onBought }: { options: TariffOptions; onBought: () => void }) {
-  const [chosenId, setChosenId] = useState<number | null>(null);
   const tariffs = options.tariffs.filter(({ is_available }) => is_available);
+  // An order without an answer is open again after a reload.
+  const isUnknown = ({ id }: Tariff) => unknownOutcome(`purchase-${id}`) !== null || unknownOutcome(`switch-${id}`) !== null;
+  const [chosenId, setChosenId] = useState<number | null>(() => tariffs.find(isUnknown)?.id ?? null);
   const chosen = tariffs.find(({ id }) => id === chosenId);
   return (
     <>

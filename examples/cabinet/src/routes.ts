@@ -6,6 +6,7 @@ export const VIEWS = [
   'tariffs',
   'renewal',
   'devices',
+  'servers',
   'traffic',
   'balance',
   'gifts',

@@ -1,11 +1,6 @@
-import { CabinetError, type CallOptions } from '@subscription-service/client';
+import { CabinetError, type CallOptions, newIdempotencyKey } from '@subscription-service/client';
 import { useEffect, useRef, useState } from 'react';
-
-/**
- * Calls whose outcome is unknown, by name of the operation. A repeat sends the same input with the same key, so that the service carries it
- * out once. The map is one for all views: whoever leaves a view and returns can still repeat.
- */
-const unknownOutcomes = new Map<string, { input: unknown; idempotencyKey: string }>();
+import { forgetOutcome, rememberOutcome, unknownOutcome } from './unknown-outcomes.ts';
 
 export interface Action<Input, Output> {
   run: (input: Input) => Promise<Output | null>;
@@ -18,10 +13,16 @@ export interface Action<Input, Output> {
   reset: () => void;
 }
 
+/** No answer, or the service is still carrying out the call before. */
+function isUnknown(error: unknown): boolean {
+  if (!(error instanceof CabinetError) || error.idempotencyKey === null) return false;
+  return error.isTransient || error.code === 'idempotency_key_in_use';
+}
+
 /**
  * One mutation with what a view shows of it.
  * @param name of the operation, and of what it is for where several are possible at once
- * @param mutate may change without effect on a running call
+ * @param mutate may change without effect on a running call. One that takes the options of the call carries out a call once for its key
  */
 export function useAction<Input, Output>(
   name: string,
@@ -44,28 +45,28 @@ export function useAction<Input, Output>(
     if (isMounted.current) setState(next);
   };
 
-  async function send(input: Input, options: CallOptions): Promise<Output | null> {
+  async function send(input: Input, idempotencyKey: string): Promise<Output | null> {
+    // Before it is sent: the page may be lost before the answer.
+    if (mutate.length > 1) rememberOutcome(name, { input, idempotencyKey });
     show({ isBusy: true, error: null, answer: null });
     try {
-      const answer = await mutate(input, options);
-      unknownOutcomes.delete(name);
+      const answer = await mutate(input, { idempotencyKey });
+      forgetOutcome(name);
       show({ isBusy: false, error: null, answer });
       if (isMounted.current) onDone?.(answer);
       return answer;
     } catch (error) {
-      const key = error instanceof CabinetError && error.isTransient ? error.idempotencyKey : null;
-      if (key) unknownOutcomes.set(name, { input, idempotencyKey: key });
-      else unknownOutcomes.delete(name);
+      if (!isUnknown(error)) forgetOutcome(name);
       show({ isBusy: false, error, answer: null });
       return null;
     }
   }
 
-  const unknown = unknownOutcomes.get(name);
+  const unknown = state.isBusy ? null : unknownOutcome(name);
   return {
     ...state,
-    run: (input) => send(input, {}),
-    repeat: unknown ? () => send(unknown.input as Input, { idempotencyKey: unknown.idempotencyKey }) : null,
+    run: (input) => send(input, newIdempotencyKey()),
+    repeat: unknown && (() => send(unknown.input as Input, unknown.idempotencyKey)),
     reset: () => show({ isBusy: false, error: null, answer: null }),
   };
 }
