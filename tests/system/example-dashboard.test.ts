@@ -20,6 +20,7 @@ import {
   setUpDashboard,
 } from '../support/dashboard-setup.ts';
 import { run, servePage, startService, stopService } from '../support/page-and-service.ts';
+import { shoot } from '../support/watched-page.ts';
 
 /** The example dashboard with the packed client in a real browser, against the built service with its sandbox. */
 
@@ -84,7 +85,6 @@ describe.skipIf(executable === null)(
     let page: Page;
     /** Errors of the page, its console and its requests. */
     const problems: string[] = [];
-    const shots = process.env.SCREENSHOT_DIR;
 
     beforeAll(async () => {
       const apiUrl = proxy.url.replace(/\/$/, '');
@@ -103,9 +103,6 @@ describe.skipIf(executable === null)(
       await browser?.close();
     });
 
-    const shoot = async (name: string) => {
-      if (shots) await page.screenshot({ path: join(shots, `dashboard-${name}.png`), fullPage: true });
-    };
     const textOf = (testId: string) => page.getByTestId(testId).textContent();
 
     async function signIn(email: string): Promise<void> {
@@ -129,7 +126,7 @@ describe.skipIf(executable === null)(
     it('signs in, and the overview follows a sale', async () => {
       await page.goto(site.url);
       await page.getByLabel('Эл. почта').waitFor();
-      await shoot('1-sign-in');
+      await shoot(page, 'dashboard-1-sign-in');
       await signIn(OWNER);
       await loaded();
       await expect.poll(() => textOf('feed-status')).toBe('на связи');
@@ -143,8 +140,17 @@ describe.skipIf(executable === null)(
       expect(await textOf('feed')).toMatch(/Пополнение #\d+\s*1\s500\s₽/);
       expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
       await page.getByTestId('income-chart').locator('.recharts-area-curve').waitFor();
-      await shoot('2-overview');
+      await shoot(page, 'dashboard-2-overview');
       expect(problems).toEqual([]);
+    });
+
+    it('has its header in one row', async () => {
+      const rows = await page.evaluate(`(() => {
+        const boxes = [...document.querySelector('header').children].map((element) => element.getBoundingClientRect());
+        return { top: Math.max(...boxes.map(({ top }) => top)), bottom: Math.min(...boxes.map(({ bottom }) => bottom)) };
+      })()`);
+      const { top, bottom } = rows as { top: number; bottom: number };
+      expect(top).toBeLessThan(bottom);
     });
 
     it('finds a user by a name and by an address, and shows subscription and money', async () => {
@@ -155,12 +161,12 @@ describe.skipIf(executable === null)(
       await page.getByRole('searchbox').fill(CUSTOMER);
       await page.keyboard.press('Enter');
       await expect.poll(() => page.getByTestId('users').getByRole('link').allTextContents()).toEqual(['vera']);
-      await shoot('3-search');
+      await shoot(page, 'dashboard-3-search');
       await page.getByTestId('users').getByRole('link').click();
       await expect.poll(() => textOf('user-subscription')).toContain('активна');
       await expect.poll(() => textOf('movements')).toMatch(/1\s500\s₽/);
       await expect.poll(() => textOf('user')).toContain('Весна');
-      await shoot('4-user');
+      await shoot(page, 'dashboard-4-user');
       expect(problems).toEqual([]);
     });
 
@@ -172,20 +178,28 @@ describe.skipIf(executable === null)(
       expect(problems).toEqual([]);
     });
 
-    it('draws the referral network', async () => {
+    it('loads what draws the referral network when it is opened, and draws it', async () => {
+      const LOADED = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('cytoscape')).length";
+      expect(await page.evaluate(LOADED)).toBe(0);
       await open('network');
       // Vera and three below her, and the campaign that brought her.
       await expect.poll(() => page.getByTestId('graph').getAttribute('data-nodes')).toBe('5');
       expect(await page.getByTestId('graph').getAttribute('data-edges')).toBe('4');
       expect(await page.getByTestId('graph').locator('canvas').count()).toBeGreaterThan(0);
       await page.getByRole('row', { name: /^vera/ }).waitFor();
-      await shoot('5-network');
+      expect(await page.evaluate(LOADED)).toBe(1);
+      await shoot(page, 'dashboard-5-network');
       await open('sales');
       await expect.poll(() => page.getByTestId('sales-chart').locator('.recharts-bar-rectangle path').count()).toBeGreaterThan(0);
-      await shoot('6-sales');
+      const ticks = page.getByTestId('sales-chart').locator('.recharts-yAxis-tick-labels text');
+      const labels = await ticks.allTextContents();
+      expect(labels.length).toBeGreaterThan(1);
+      expect(labels.filter((label) => !/^\d+$/.test(label))).toEqual([]);
+      expect(new Set(labels).size).toBe(labels.length);
+      await shoot(page, 'dashboard-6-sales');
       await open('health');
       await expect.poll(() => textOf('panel-state')).toBe('есть');
-      await shoot('7-health');
+      await shoot(page, 'dashboard-7-health');
       expect(problems).toEqual([]);
     });
 
@@ -197,7 +211,7 @@ describe.skipIf(executable === null)(
       await page.getByTestId('backups').getByRole('button').click();
       await page.locator('[data-testid=backup][data-status=completed]').waitFor();
       expect(await page.evaluate('globalThis.sawProgress')).toBe(true);
-      await shoot('8-runs');
+      await shoot(page, 'dashboard-8-runs');
       expect(problems).toEqual([]);
     });
 
@@ -211,7 +225,7 @@ describe.skipIf(executable === null)(
       const waiting = page.getByTestId('approval');
       await waiting.waitFor();
       expect(await waiting.textContent()).toContain('Возврат за сбой');
-      await shoot('9-approvals');
+      await shoot(page, 'dashboard-9-approvals');
       expect(await balance()).toBe(before);
       await waiting.getByRole('button', { name: 'Одобрить' }).click();
       await expect.poll(() => textOf('decided')).toContain('одобрено');
@@ -224,7 +238,7 @@ describe.skipIf(executable === null)(
       await expect.poll(() => textOf('feed-status')).toBe('на связи');
       proxy.refuse('57P03');
       await expect.poll(() => textOf('feed-status')).toBe('соединяемся');
-      await shoot('10-interrupted');
+      await shoot(page, 'dashboard-10-interrupted');
       const missed = await setup.createUser(880_010, 'Missed');
       proxy.refuse(null);
       await expect.poll(() => textOf('feed-status')).toBe('на связи');
@@ -249,7 +263,7 @@ describe.skipIf(executable === null)(
           `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`,
         )) as string[];
         found.push(...violations.map((text) => `${path} ${text}`));
-        await shoot(`view-${path.replace('/', '-')}-${theme}`);
+        await shoot(page, `dashboard-view-${path.replace('/', '-')}-${theme}`);
       }
       expect(found).toEqual([]);
       expect(problems).toEqual([]);
@@ -263,7 +277,7 @@ describe.skipIf(executable === null)(
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
       }
       await open('overview');
-      await shoot('11-telephone');
+      await shoot(page, 'dashboard-11-telephone');
       await page.getByRole('button', { name: 'Русский' }).click();
       await page.setViewportSize({ width: 1180, height: 860 });
       expect(problems).toEqual([]);
@@ -282,7 +296,7 @@ describe.skipIf(executable === null)(
       await expect.poll(() => textOf('movements')).toMatch(/₽/);
       expect(await page.getByTestId('balance-form').count()).toBe(0);
       expect(await page.getByTestId('personal-data').count()).toBe(0);
-      await shoot('12-few-permissions');
+      await shoot(page, 'dashboard-12-few-permissions');
       expect(problems).toEqual([]);
     });
 

@@ -58,13 +58,18 @@ function useAddress(): string {
   return address;
 }
 
+function firstLanguage(): Language {
+  const language = localStorage.getItem(LANGUAGE_KEY) ?? navigator.language;
+  return language.startsWith('ru') ? 'ru' : 'en';
+}
+
 function isDarkAtFirst(): boolean {
   const stored = localStorage.getItem(THEME_KEY);
   return stored === null ? matchMedia('(prefers-color-scheme: dark)').matches : stored === 'dark';
 }
 
 export function App() {
-  const [language, setLanguage] = useState<Language>(localStorage.getItem(LANGUAGE_KEY) === 'en' ? 'en' : 'ru');
+  const [language, setLanguage] = useState(firstLanguage);
   const [isDark, setIsDark] = useState(isDarkAtFirst);
   const [isSignedIn, setIsSignedIn] = useState<boolean | null>(null);
 
@@ -86,11 +91,12 @@ export function App() {
     localStorage.setItem(THEME_KEY, isDark ? 'light' : 'dark');
     setIsDark(!isDark);
   }
+  const settings = <Settings {...{ isDark, switchLanguage, switchTheme }} />;
   return (
     <LanguageContext value={language}>
-      <Settings {...{ isDark, switchLanguage, switchTheme }} />
+      {isSignedIn !== true && settings}
       {isSignedIn === false && <SignIn onDone={() => setIsSignedIn(true)} />}
-      {isSignedIn === true && <Frame onSignOut={() => setIsSignedIn(false)} />}
+      {isSignedIn === true && <Frame settings={settings} onSignOut={() => setIsSignedIn(false)} />}
       <ProofDialog />
     </LanguageContext>
   );
@@ -111,7 +117,7 @@ function Settings(props: { isDark: boolean; switchLanguage: () => void; switchTh
 }
 
 /** Navigation and the view of the address, as far as the permissions of the administrator allow. */
-function Frame({ onSignOut }: { onSignOut: () => void }) {
+function Frame({ settings, onSignOut }: { settings: ReactNode; onSignOut: () => void }) {
   const texts = useTexts();
   const address = useAddress();
   const access = useLoaded(() => client.api.auth.permissions.query());
@@ -142,6 +148,7 @@ function Frame({ onSignOut }: { onSignOut: () => void }) {
         <strong>{texts.title}</strong>
         <FeedStatus />
         <span className="soft">{me.value?.email ?? me.value?.username ?? ''}</span>
+        {settings}
         <button type="button" onClick={signOut}>
           {texts.signOut}
         </button>

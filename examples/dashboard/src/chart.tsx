@@ -26,7 +26,16 @@ export function DailyChart({ title, data, format, days = 30, kind = 'area', test
           <Chart data={points} accessibilityLayer={false} margin={{ top: 8, right: 8, bottom: 0, left: 0 }}>
             <CartesianGrid stroke="var(--line)" vertical={false} />
             <XAxis dataKey="day" stroke="var(--soft)" tickLine={false} minTickGap={24} fontSize={12} />
-            <YAxis stroke="var(--soft)" tickLine={false} axisLine={false} width={84} fontSize={12} tickFormatter={format} />
+            <YAxis
+              stroke="var(--soft)"
+              tickLine={false}
+              axisLine={false}
+              // Counts, and kopeks.
+              allowDecimals={false}
+              width={84}
+              fontSize={12}
+              tickFormatter={format}
+            />
             <Tooltip
               formatter={(value) => [format(Number(value)), title]}
               contentStyle={{ background: 'var(--card)', borderColor: 'var(--line)', borderRadius: 8 }}

@@ -1,9 +1,9 @@
-import cytoscape from 'cytoscape';
+import type cytoscape from 'cytoscape';
 import { useEffect, useRef, useState } from 'react';
 import { Panel, Table } from './panel.tsx';
 import { client } from './service.ts';
 import { count, money, useLanguage, useTexts } from './texts.ts';
-import { useLoaded } from './use-loaded.ts';
+import { type Loaded, useLoaded } from './use-loaded.ts';
 
 type Network = Awaited<ReturnType<typeof client.admin.referralNetwork.graph.query>>;
 
@@ -21,6 +21,16 @@ export function ReferralNetwork() {
     () => (campaignId === null ? referralNetwork.graph.query() : referralNetwork.scoped.query({ campaign_ids: [campaignId] })),
     campaignId,
   );
+  // Larger than everything else of the page, so only who opens this view loads it.
+  const drawing = useLoaded(() => import('cytoscape').then((library) => library.default));
+  const picture: Loaded<{ value: Network; draw: typeof cytoscape }> = {
+    value: network.value && drawing.value && { value: network.value, draw: drawing.value },
+    error: network.error ?? drawing.error,
+    reload: () => {
+      network.reload();
+      drawing.reload();
+    },
+  };
   const isEmpty = (value: Network) => (value.users.length + value.campaigns.length === 0 ? texts.nothing : null);
 
   return (
@@ -40,11 +50,11 @@ export function ReferralNetwork() {
         </select>
       </label>
       <div className="grid">
-        <Panel title={texts.networkGraph} loaded={network} empty={isEmpty} isWide>
-          {(value) => (
+        <Panel title={texts.networkGraph} loaded={picture} empty={({ value }) => isEmpty(value)} isWide>
+          {({ value, draw }) => (
             <>
               <p className="soft">{texts.networkExplained}</p>
-              <Graph network={value} />
+              <Graph network={value} draw={draw} />
             </>
           )}
         </Panel>
@@ -128,13 +138,13 @@ function elementsOf({ users, campaigns, edges }: Network): cytoscape.ElementDefi
   return [...nodes, ...lines];
 }
 
-function Graph({ network }: { network: Network }) {
+function Graph({ network, draw }: { network: Network; draw: typeof cytoscape }) {
   const texts = useTexts();
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const graph = cytoscape({
+    const graph = draw({
       container: element,
       elements: elementsOf(network),
       style: styleOf(element),
@@ -155,6 +165,6 @@ function Graph({ network }: { network: Network }) {
       observer.disconnect();
       graph.destroy();
     };
-  }, [network]);
+  }, [network, draw]);
   return <div className="graph" ref={box} role="img" aria-label={texts.networkGraph} data-testid="graph" />;
 }

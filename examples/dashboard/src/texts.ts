@@ -28,6 +28,7 @@ export function money(kopeks: number, language: Language): string {
   const format = {
     style: 'currency',
     currency: 'RUB',
+    currencyDisplay: 'narrowSymbol',
     minimumFractionDigits: fraction,
     maximumFractionDigits: fraction,
   } as const;
