@@ -10,7 +10,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { npmEnd } from './npm-process.mjs';
-import { childEnvironment, prepare, root, run, runtime } from './prepare.mjs';
+import { childEnvironment, ensureClientBuilt, prepare, root, run, runtime } from './prepare.mjs';
 import { SERVICE_FLAGS } from './service-flags.mjs';
 
 const CLIENTS = ['bot', 'cabinet', 'dashboard'];
@@ -49,7 +49,7 @@ const environment = {
 };
 
 await prepare();
-if (!existsSync(join(root, 'packages', 'client', 'dist', 'admin.js'))) await must('scripts/build-client.ts');
+await ensureClientBuilt();
 await fill();
 
 const children = new Set();
@@ -120,11 +120,6 @@ async function post(path, body) {
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(`${serviceUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-}
-
-async function must(script) {
-  const code = await run(runtime(), [join(root, script)]);
-  if (code !== 0) process.exit(code);
 }
 
 function start(args, extra, options) {

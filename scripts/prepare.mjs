@@ -95,17 +95,31 @@ export async function ensureGenerated() {
   stamp(stampPath, wanted);
 }
 
+const SERVICE_SOURCES = ['src', 'package.json', 'package-lock.json'];
+
 export async function ensureBuilt() {
   const stampPath = join(root, 'dist', '.stamp');
   const wanted = fingerprint(
     [
-      ...['src', 'packages/sandbox/src', 'prisma', 'package.json', 'package-lock.json'],
+      ...[...SERVICE_SOURCES, 'prisma', 'locales', 'packages/sandbox/src'],
       ...['scripts/build.ts', 'scripts/openapi.ts', 'scripts/third-party-licences.ts'],
     ].map((name) => join(root, name)),
   );
   if (isCurrent(stampPath, wanted)) return;
   console.log('Building …');
   await must('The build', runtime(), [join(root, 'scripts', 'build.ts')]);
+  stamp(stampPath, wanted);
+}
+
+/** The client package, which the example pages import. */
+export async function ensureClientBuilt() {
+  // Not in `dist`, which is what is packed.
+  const stampPath = join(root, 'node_modules', '.cache', 'client-build-stamp');
+  const scripts = ['build-client.ts', 'client-declarations.ts', 'client-facts.ts'].map((name) => `scripts/${name}`);
+  const wanted = fingerprint([...SERVICE_SOURCES, 'packages/client/src', ...scripts].map((name) => join(root, name)));
+  if (existsSync(join(root, 'packages', 'client', 'dist', 'admin.js')) && isCurrent(stampPath, wanted)) return;
+  console.log('Building the client package …');
+  await must('The build of the client package', runtime(), [join(root, 'scripts', 'build-client.ts')]);
   stamp(stampPath, wanted);
 }
 
