@@ -10,6 +10,7 @@ import { type Chromium, findChromium, startChromium } from '../support/chromium.
 import { buildCabinet, callService, installCabinet, linkInMail } from '../support/example-cabinet.ts';
 import { aPng } from '../support/image-samples.ts';
 import { run, servePage, startService, stopService } from '../support/page-and-service.ts';
+import { shoot } from '../support/watched-page.ts';
 
 /**
  * The proof of the client package: its tarball alone, installed beside the example cabinet, is type-checked, bundled and driven in
@@ -144,7 +145,6 @@ describe('the example cabinet', { shuffle: false }, () => {
   let page: Page;
   let browser: Chromium | undefined;
   const problems: string[] = [];
-  const shots = process.env.SCREENSHOT_DIR;
 
   beforeAll(async () => {
     if (executable === null) return;
@@ -157,9 +157,6 @@ describe('the example cabinet', { shuffle: false }, () => {
   afterAll(async () => {
     await browser?.close();
   });
-  const shoot = async (name: string) => {
-    if (shots) await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
-  };
   const textOf = (testId: string) => page.getByTestId(testId).textContent();
 
   const call = (method: string, path: string, headers: Record<string, string>, body: object) =>
@@ -174,11 +171,11 @@ describe('the example cabinet', { shuffle: false }, () => {
     await page.getByLabel('Пароль').fill('short');
     await page.locator('button[type=submit]').click();
     await expect.poll(() => page.locator('.field .problem').textContent()).toBe('Слишком коротко; не меньше 8');
-    await shoot('1-sign-up');
+    await shoot(page, 'cabinet-1-sign-up');
     await page.getByLabel('Пароль').fill(PASSWORD);
     await page.locator('button[type=submit]').click();
     await page.getByTestId('mail-sent').getByRole('link').waitFor();
-    await shoot('2-mail-sent');
+    await shoot(page, 'cabinet-2-mail-sent');
 
     const link = await linkInMail(service.url, EMAIL, 'verify-email');
     expect(link.startsWith(site.url)).toBe(true);
@@ -200,7 +197,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     await expect.poll(() => textOf('balance')).toMatch(/^1\s500\s₽$/);
     expect(await textOf('news')).toContain('Баланс пополнен: +1');
     expect(await page.getByTestId('pay-link').count()).toBe(0);
-    await shoot('3-topped-up');
+    await shoot(page, 'cabinet-3-topped-up');
 
     await page.getByRole('link', { name: 'Тарифы' }).click();
     await page.getByTestId('choose').first().click();
@@ -212,7 +209,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     expect((await fetch(subscriptionUrl ?? '')).status).toBe(200);
     await expect.poll(() => textOf('balance')).not.toMatch(/^1\s500\s₽$/);
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
-    await shoot('4-bought');
+    await shoot(page, 'cabinet-4-bought');
     expect(problems).toEqual([]);
   });
 
@@ -245,10 +242,10 @@ describe('the example cabinet', { shuffle: false }, () => {
     await card.getByLabel('Код').fill(new OTPAuth.TOTP({ secret }).generate());
     await card.getByRole('button', { name: 'Подтвердить' }).click();
     await expect.poll(() => card.getByRole('listitem').count()).toBe(2);
-    await shoot('second-factors');
+    await shoot(page, 'cabinet-second-factors');
 
     await signIn();
-    await shoot('second-step');
+    await shoot(page, 'cabinet-second-step');
     await page.getByRole('button', { name: 'Войти ключом доступа' }).click();
     await page.getByTestId('balance').waitFor();
     await signIn();
@@ -325,7 +322,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     expect(await backdrop.getAttribute('data-animation')).toBe('wavy');
     expect(await backdrop.getAttribute('style')).toMatch(/opacity: 0\.4.*blur\(3px\)/);
     await expect.poll(() => textOf('support')).toContain('@support');
-    await shoot('5-branding');
+    await shoot(page, 'cabinet-5-branding');
 
     const shown = async (name: string, text: string) => {
       await page.getByTestId(`info-${name}`).click();
@@ -338,7 +335,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     await expect.poll(() => textOf('info-page')).toContain('Keep your link to yourself.');
     await shown('privacy', 'We store nothing.');
     await shown('faq', 'How do I connect?');
-    await shoot('6-pages');
+    await shoot(page, 'cabinet-6-pages');
 
     await call('POST', '/users', asToken, { messenger_id: 770_001, first_name: 'Boris' });
     await call('POST', '/broadcasts', asToken, { target: 'all', message_text: 'Завтра <b>новые</b> серверы' });
@@ -346,7 +343,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     await sandbox.goto(`${service.url}/sandbox`);
     await sandbox.locator('#messages').getByText('новые').first().waitFor();
     expect(await sandbox.locator('#messages').textContent()).toContain('Chat 770001');
-    if (shots) await sandbox.screenshot({ path: join(shots, '7-broadcast.png'), fullPage: true });
+    await shoot(sandbox, 'sandbox-broadcast');
     await sandbox.close();
     expect(problems).toEqual([]);
   });
