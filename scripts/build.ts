@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 // Always made again: the bundle must have the document of the sources that are bundled.
 import './openapi.ts';
-import { packageFolderOf, thirdPartyLicences } from './third-party-licences.ts';
+import { packageFolderOf, bundledLicences } from './bundled-licences.ts';
 
 const root = join(import.meta.dirname, '..');
 // Built in another folder and then exchanged, so that a failed build leaves the old one.
@@ -109,7 +109,7 @@ const folders = [
   ...[...used, ...packagesOf(sandbox)].flatMap(([, packages]) => packages),
   ...viewers.map((file) => packageFolderOf(file)!),
 ];
-await writeFile(join(fresh, 'THIRD-PARTY-LICENSES'), await thirdPartyLicences(root, new Set(folders)));
+await writeFile(join(fresh, 'THIRD-PARTY-LICENSES'), await bundledLicences(root, new Set(folders)));
 // What a process has loaded can be derived from the files that it has read (tests/system/memory.test.ts).
 await writeFile(join(fresh, 'packages.json'), `${JSON.stringify(Object.fromEntries(used))}\n`);
 await rm(join(root, 'dist'), { recursive: true, force: true });

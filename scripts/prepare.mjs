@@ -102,7 +102,7 @@ export async function ensureBuilt() {
   const wanted = fingerprint(
     [
       ...[...SERVICE_SOURCES, 'prisma', 'locales', 'packages/sandbox/src'],
-      ...['scripts/build.ts', 'scripts/openapi.ts', 'scripts/third-party-licences.ts'],
+      ...['scripts/build.ts', 'scripts/openapi.ts', 'scripts/bundled-licences.ts'],
     ].map((name) => join(root, name)),
   );
   if (isCurrent(stampPath, wanted)) return;

@@ -17,7 +17,7 @@ export function packageFolderOf(file: string): string | null {
  * @param folders of `packageFolderOf`
  * @returns name, version, licence and the texts of each package; equal texts once, with all packages that have it
  */
-export async function thirdPartyLicences(root: string, folders: ReadonlySet<string>): Promise<string> {
+export async function bundledLicences(root: string, folders: ReadonlySet<string>): Promise<string> {
   const packagesByText = new Map<string, string[]>();
   for (const folder of [...folders].sort()) {
     const manifest = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as PackageManifest & {
