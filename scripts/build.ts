@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 // Always made again: the bundle must have the document of the sources that are bundled.
 import './openapi.ts';
-import { packageFolderOf, bundledLicences } from './bundled-licences.ts';
+import { bundledLicences, packageFolderOf } from './bundled-licences.ts';
 
 const root = join(import.meta.dirname, '..');
 // Built in another folder and then exchanged, so that a failed build leaves the old one.

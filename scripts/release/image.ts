@@ -235,7 +235,7 @@ async function checkRunning(image: BuiltImage, data: string, databaseUrl: string
       `cli ledger check: ${ledger.stdout}${ledger.stderr}`,
     );
     const doctor = container.execute(['cli', 'doctor']);
-    check(/database +PostgreSQL/.test(doctor.stdout), `cli doctor: ${doctor.stdout}${doctor.stderr}`);
+    check(/^ok +database .*PostgreSQL/m.test(doctor.stdout), `cli doctor: ${doctor.stdout}${doctor.stderr}`);
     check((await readdir(data)).length > 0, 'nothing was written to /data');
     const code = await container.end(image.config.StopSignal as NodeJS.Signals);
     check(code === 0, `it ends with ${code}:\n${container.output.join('')}`);
