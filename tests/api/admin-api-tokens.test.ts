@@ -36,8 +36,8 @@ describe('an API token of an administrator', () => {
       status: 200,
       body: { token: expect.stringMatching(/^sst_/), created_by: String(admin.user.id) },
     });
-    const own = withKey(made.body.token);
-    expect([(await own.get('/users')).status, (await own.get('/tokens')).status]).toEqual([200, 403]);
+    const limited = withKey(made.body.token);
+    expect([(await limited.get('/users')).status, (await limited.get('/tokens')).status]).toEqual([200, 403]);
     const { body } = await admin.get(BASE);
     const listed = body.items.find(({ id }: { id: number }) => id === made.body.id);
     expect(listed).toMatchObject({ scopes: ['users:read'], allowed_addresses: ['127.0.0.0/8'], is_active: true });

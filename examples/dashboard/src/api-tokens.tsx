@@ -59,12 +59,12 @@ export function ApiTokens() {
             <Table
               caption={texts.apiTokens}
               columns={[texts.name, texts.status, texts.scopes, texts.lastUsed, texts.expires, texts.addresses, texts.what]}
-              rows={items.map(({ id, name, prefix, is_active, scopes: own, last_used_at, expires_at, allowed_addresses }) => ({
+              rows={items.map(({ id, name, prefix, is_active, scopes: granted, last_used_at, expires_at, allowed_addresses }) => ({
                 key: id,
                 cells: [
                   `${name} (${prefix}…)`,
                   wordOf(texts, is_active ? 'active' : 'revoked'),
-                  own?.join(', ') ?? texts.everything,
+                  granted?.join(', ') ?? texts.everything,
                   when(last_used_at),
                   when(expires_at),
                   allowed_addresses?.join(', ') ?? '—',

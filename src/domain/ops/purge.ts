@@ -4,7 +4,6 @@ import { EVENT_RETENTION_DAYS } from '../../core/events/event-recorder.ts';
 import { purgeAuditLog } from '../access/purge-audit-log.ts';
 import { purgeRecipients } from '../mass-sends/control-sends.ts';
 import { purgeMonitoringLog } from '../monitoring/monitoring-log.ts';
-import { purgeRequests } from '../personal-data/requests.ts';
 import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
 import { purgeFaultNotices } from './report-fault.ts';
 
@@ -63,7 +62,6 @@ export async function purgeExpired(instance: App): Promise<void> {
     admin_audit_log: await purgeAuditLog(app),
     monitoring_logs: await purgeMonitoringLog(app),
     mass_send_recipients: await purgeRecipients(app),
-    data_requests: await purgeRequests(app),
     service_state: await purgeFaultNotices(app),
   }).filter(([, rows]) => rows > 0);
   if (deleted.length > 0) app.log.info({ deleted: deleted.map(([table, rows]) => `${table} ${rows}`) }, 'old rows purged');

@@ -4,6 +4,7 @@ import { addMs, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { advanceErasure } from './erase-person.ts';
 import { expireArchives, listWaiting, reopenErasures } from './repo.ts';
+import { purgeRequests } from './requests.ts';
 import { writeArchive } from './write-archive.ts';
 
 /** Writes one archive; a large one takes minutes, so few are written at the same time. */
@@ -24,10 +25,11 @@ const eraseJob = defineJob({
 
 const LOST_AFTER_MS = HOUR_MS;
 
-/** Deletes expired archives, and sends jobs for what is due or was lost. Erasures that a restore has undone are executed again. */
+/** Deletes expired archives and old requests, and sends jobs for what is due or was lost. Erasures that a restore has undone are executed again. */
 export async function sweepRequests(app: App): Promise<void> {
   const now = app.clock.now();
   await expireArchives(app.db, now);
+  await purgeRequests(app);
   const reopened = await reopenErasures(app.db, now);
   if (reopened > 0)
     app.log.warn({ accounts: reopened }, 'erased accounts are here again, after a restore: they are erased once more');

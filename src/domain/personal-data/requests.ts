@@ -1,6 +1,6 @@
 import { type Actor, type AdminActor, actorName, type UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { addDays, DAY_MS, HOUR_MS } from '../../core/clock.ts';
+import { addDays, confirmedNow, DAY_MS, HOUR_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
@@ -165,7 +165,8 @@ const PURGED_AT_ONCE = 5_000;
 export async function purgeRequests(app: App): Promise<number> {
   const { settings, clock } = app;
   const backupDays = (settings.get('BACKUP_MAX_KEEP') * settings.get('BACKUP_INTERVAL_HOURS') * HOUR_MS) / DAY_MS;
-  const before = addDays(clock.now(), -Math.max(settings.get('PERSONAL_DATA_RECORD_DAYS'), Math.ceil(backupDays)));
+  const now = await confirmedNow(clock);
+  const before = addDays(now, -Math.max(settings.get('PERSONAL_DATA_RECORD_DAYS'), Math.ceil(backupDays)));
   for (let deleted = 0; ; ) {
     const rows = await deleteEndedRequests(app.db, before, PURGED_AT_ONCE);
     deleted += rows;

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
-import { purgeExpired } from '../../../src/domain/ops/purge.ts';
 import { advanceErasure, eraseNow } from '../../../src/domain/personal-data/erase-person.ts';
+import { sweepRequests } from '../../../src/domain/personal-data/jobs.ts';
 import { purgeRequests } from '../../../src/domain/personal-data/requests.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { findText } from '../../support/filled-person.ts';
@@ -53,7 +53,7 @@ describe('a request', () => {
     await app.db.sql('DELETE FROM data_requests RETURNING id');
     const kept = await store('done', 359);
     await store('done', 361);
-    await purgeExpired(app);
+    await sweepRequests(app);
     expect(await left()).toEqual([kept.id]);
   });
 });
