@@ -20,7 +20,7 @@ const server = process.env.TEST_DATABASE_URL || 'postgresql://postgres@127.0.0.1
 const LIMIT_MIB = 150;
 /** Time-outs only end what hangs. */
 const LIMIT_MS = 600_000;
-const BASE = 'docker.io/library/node:24-slim';
+const BASE = 'node:24-slim';
 const TAG = 'subscription-service-check';
 const RELEASE_OF_DEBIAN = 'bookworm';
 
@@ -79,7 +79,7 @@ async function buildWithDocker(folder: string): Promise<BuiltImage> {
 /** Debian with the Node of the dependencies and the npm of this machine, and its certificates: what the official image has. */
 async function makeBase(folder: string, buildah: (...words: string[]) => string): Promise<void> {
   const files = join(folder, 'base');
-  run('debootstrap', ['--variant=minbase', RELEASE_OF_DEBIAN, files, 'http://deb.debian.org/debian']);
+  run('debootstrap', ['--variant=minbase', RELEASE_OF_DEBIAN, files]);
   const local = join(files, 'usr', 'local');
   await cp(process.execPath, join(local, 'bin', 'node'));
   const npm = dirname(dirname(await realpath(run('which', ['npm']).trim())));

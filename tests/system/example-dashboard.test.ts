@@ -315,7 +315,7 @@ describe.skipIf(executable === null)(
       await page.locator('button[type=submit]').click();
       const code = page.getByLabel('Код', { exact: true });
       await page.getByTestId('second-step').waitFor();
-      await shoot('13-second-step');
+      await shoot(page, 'dashboard-13-second-step');
       await code.fill(codeOf(secret, { now }));
       await page.getByRole('button', { name: 'Подтвердить' }).click();
       await page.getByRole('navigation').getByRole('link').first().waitFor();
@@ -329,12 +329,12 @@ describe.skipIf(executable === null)(
       await form.getByRole('button', { name: 'Создать токен' }).click();
       const dialog = page.getByRole('dialog', { name: 'Подтвердите, что это вы' });
       await dialog.waitFor();
-      await shoot('14-proof');
+      await shoot(page, 'dashboard-14-proof');
       await code.fill(codeOf(secret, { now }));
       await dialog.getByRole('button', { name: 'Подтвердить' }).click();
       const token = (await page.getByTestId('token-text').textContent())!;
       expect(await setup.call('GET', '/users', token)).toMatchObject({ total: expect.any(Number) });
-      await shoot('15-api-tokens');
+      await shoot(page, 'dashboard-15-api-tokens');
       const row = page.getByRole('row', { name: /^Report/ });
       expect(await row.textContent()).toContain('stats:read, users:read');
       await row.getByRole('button', { name: 'Отозвать' }).click();
