@@ -7,11 +7,8 @@ const BASE = '/api-tokens';
 const onToken = (kind: AdminWrite['kind'], action: string): AdminWrite => ({
   kind,
   request: async ({ app }: Fixture) => {
-    const { id } = await createApiToken(
-      app,
-      { kind: 'system', name: 'test' },
-      { name: 'Some', description: null, expiresAt: null },
-    );
+    const token = { name: 'Some', description: null, expiresAt: null, scopes: ['users:read'] };
+    const { id } = await createApiToken(app, { kind: 'system', name: 'test' }, token);
     return { path: `${BASE}/${id}/${action}` };
   },
 });

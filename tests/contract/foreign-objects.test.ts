@@ -48,7 +48,7 @@ const SHARED_REFERENCES = [
 function send(client: ApiClient, operation: DocumentedOperation, path: string, body: unknown): Promise<ApiReply> {
   if (operation.method === 'GET') return client.get(path);
   if (operation.method === 'DELETE') return client.delete(path);
-  return client.post(path, body);
+  return operation.method === 'PATCH' ? client.patch(path, body) : client.post(path, body);
 }
 
 test('every operation that could name a foreign thing is known here', () => {

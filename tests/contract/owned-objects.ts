@@ -115,7 +115,9 @@ function aWithdrawal({ app, owner }: Fixture): Promise<number> {
 }
 
 /** An archive that the owner may load; so does nobody else, whatever the number is. */
-function anArchive({ app, owner }: Fixture): Promise<number> {
+async function anArchive({ app, owner }: Fixture): Promise<number> {
+  // Of another sample: it would have to be shown first.
+  await app.db.sql('DELETE FROM second_factors WHERE user_id = $1::int RETURNING id', [owner.user.id]);
   return insertedId(
     app,
     `INSERT INTO data_requests (user_id, kind, state, requested_by, fingerprint, run, size_bytes, created_at, finished_at, expires_at)

@@ -59,31 +59,33 @@ export function ApiTokens() {
             <Table
               caption={texts.apiTokens}
               columns={[texts.name, texts.status, texts.scopes, texts.lastUsed, texts.expires, texts.addresses, texts.what]}
-              rows={items.map(({ id, name, prefix, is_active, scopes: granted, last_used_at, expires_at, allowed_addresses }) => ({
-                key: id,
-                cells: [
-                  `${name} (${prefix}…)`,
-                  wordOf(texts, is_active ? 'active' : 'revoked'),
-                  granted?.join(', ') ?? texts.everything,
-                  when(last_used_at),
-                  when(expires_at),
-                  allowed_addresses?.join(', ') ?? '—',
-                  is_active && may('api_tokens:edit') ? (
-                    <>
-                      <button type="button" onClick={() => run(() => apiTokens.rotate.mutate({ token_id: id }))}>
-                        {texts.rotate}
-                      </button>{' '}
-                      <button
-                        type="button"
-                        className="danger"
-                        onClick={() => run(() => apiTokens.revoke.mutate({ token_id: id }))}
-                      >
-                        {texts.revoke}
-                      </button>
-                    </>
-                  ) : null,
-                ],
-              }))}
+              rows={items.map(
+                ({ id, name, prefix, is_active, scopes: granted, last_used_at, expires_at, allowed_addresses }) => ({
+                  key: id,
+                  cells: [
+                    `${name} (${prefix}…)`,
+                    wordOf(texts, is_active ? 'active' : 'revoked'),
+                    granted?.join(', ') ?? texts.everything,
+                    when(last_used_at),
+                    when(expires_at),
+                    allowed_addresses?.join(', ') ?? '—',
+                    is_active && may('api_tokens:edit') ? (
+                      <>
+                        <button type="button" onClick={() => run(() => apiTokens.rotate.mutate({ token_id: id }))}>
+                          {texts.rotate}
+                        </button>{' '}
+                        <button
+                          type="button"
+                          className="danger"
+                          onClick={() => run(() => apiTokens.revoke.mutate({ token_id: id }))}
+                        >
+                          {texts.revoke}
+                        </button>
+                      </>
+                    ) : null,
+                  ],
+                }),
+              )}
             />
             {may('api_tokens:create') && (
               <form onSubmit={create}>
