@@ -137,7 +137,8 @@ describe.skipIf(executable === null)('the example cabinet', { shuffle: false }, 
         await page.reload();
         await page.getByTestId('renewal').getByTestId('buy').waitFor();
         expect(await page.getByTestId('repeat').count()).toBe(0);
-        await page.unrouteAll({ behavior: 'wait' });
+        // One request has never been answered.
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
         expect(problems.filter((problem) => !problem.includes('cabinet.subscription.renew'))).toEqual([]);
         problems.length = 0;
       },
@@ -163,6 +164,8 @@ describe.skipIf(executable === null)('the example cabinet', { shuffle: false }, 
     const signedInAs = (name: string) => expect.poll(() => page.locator('main header').textContent()).toContain(name);
 
     it('signs in with a link that is confirmed in the bot', async () => {
+      // The bot has made an account of whoever wrote to it.
+      await operator.call('POST', '/users', operator.asToken, { messenger_id: PERSON.id, first_name: PERSON.first_name });
       await page.getByRole('button', { name: 'Выйти' }).click();
       await page.getByRole('button', { name: 'Войти через бота' }).click();
       const link = page.getByTestId('deep-link').getByRole('link');
