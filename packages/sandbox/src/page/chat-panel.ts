@@ -176,7 +176,7 @@ byId('chat-send').addEventListener('submit', async (event) => {
   if (!text && !file) return;
   await actInChat(event.submitter, 'messages', file ? { photo: await base64(file), caption: text } : { text });
   form.reset();
-  form.elements.text.focus();
+  if (isFocusLeft(event.submitter)) form.elements.text.focus();
 });
 
 byId('chat-repeat').addEventListener('click', (event) => actInChat(event.currentTarget, 'repeats', {}));

@@ -168,6 +168,9 @@ function steps(invoice) {
     }));
 }
 
+/** Whether nobody has gone on to another control since the button was pressed. */
+const isFocusLeft = (button) => [document.body, button].includes(document.activeElement);
+
 async function act(button, url, body) {
   // Who works by keys goes on where they were, also when the list was written again.
   const hadFocus = document.activeElement === button;
@@ -185,7 +188,7 @@ async function act(button, url, body) {
     problem(AWAY);
   } finally {
     button.disabled = false;
-    if (hadFocus) (button.isConnected ? button : list)?.focus();
+    if (hadFocus && isFocusLeft(button)) (button.isConnected ? button : list)?.focus();
   }
 }
 
