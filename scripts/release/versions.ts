@@ -11,6 +11,7 @@ interface Manifest {
 /** Texts that name the version of the release, with what stands before it. */
 const NAMED_IN: readonly (readonly [file: string, before: string])[] = [
   ['README.md', '  Subscription Service '],
+  ['README.md', 'subscription-service-'],
   ['packages/client/README.md', 'subscription-service-client-'],
   ['deploy/kubernetes/README.md', 'subscription-service:'],
   ['deploy/kubernetes/deployment.yaml', 'subscription-service:'],
