@@ -32,6 +32,8 @@ import { interfaceWordsOf } from './interface-words.ts';
 
 /** Longer than the idle times of usual load balancers (60 s), so that it is the balancer who closes an unused connection. */
 const KEEP_ALIVE_MS = 65_000;
+/** Longer than clients are promised: one that is late by its own clock would send its request on a connection that is being closed. */
+const KEEP_ALIVE_MARGIN_MS = 5_000;
 const MAX_BATCH_SIZE = 20;
 
 export interface HttpServer {
@@ -69,7 +71,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     ...restServerOptions,
     logger: false,
     // `limitRequestTimes` bounds the bodies.
-    http: { headersTimeout: times.wholeMs, requestTimeout: 0 },
+    http: { headersTimeout: times.wholeMs, requestTimeout: 0, keepAliveTimeoutBuffer: KEEP_ALIVE_MARGIN_MS },
     keepAliveTimeout: KEEP_ALIVE_MS,
     // While the server closes, idle connections are closed and all others are served to their end; no request is refused.
     return503OnClosing: false,

@@ -128,3 +128,11 @@ test('a download that nobody reads is ended', async () => {
   await expect.poll(connections).toBe(1);
   await expect.poll(connections).toBe(0);
 });
+
+test('an unused connection stays open for 5 s longer than the client was promised', async () => {
+  const port = await listen({ wholeMs: LONG_MS, idleMs: LONG_MS });
+  const response = await fetch(`http://127.0.0.1:${port}/livez`);
+  expect(response.headers.get('keep-alive')).toBe('timeout=65');
+  const { keepAliveTimeout, keepAliveTimeoutBuffer } = server!.server;
+  expect(keepAliveTimeout + keepAliveTimeoutBuffer).toBe(70_000);
+});
