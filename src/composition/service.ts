@@ -21,6 +21,7 @@ import type { Redactor } from '../core/redaction.ts';
 import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
 import { readBackupHealth } from '../domain/backups/backup-tasks.ts';
 import { readLedgerHealth } from '../domain/ledger/check-ledger.ts';
+import { readJobQueues } from '../domain/ops/job-queues.ts';
 import type { Fault } from '../domain/ops/report-fault.ts';
 import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { createSettingsStore, followSettings } from '../domain/settings/settings-store.ts';
@@ -153,12 +154,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-async function queueLag(database: Database): Promise<Record<string, number>> {
-  const rows = await database.db.sql<{ name: string; seconds: number }>(
-    `SELECT name, extract(epoch FROM now() - min(start_after))::float8 AS seconds FROM jobs.job
-     WHERE state IN ('created', 'retry') AND start_after < now() GROUP BY name`,
-  );
-  return Object.fromEntries(rows.map((row) => [row.name, row.seconds]));
+async function queueLag({ db }: Database): Promise<Record<string, number>> {
+  const lagging = (await readJobQueues(db)).filter(({ due }) => due > 0);
+  return Object.fromEntries(lagging.map(({ name, lagSeconds }) => [name, lagSeconds]));
 }
 
 /** Age of the oldest webhook delivery that is due. */

@@ -3,6 +3,7 @@ import { adminApprovalsRouter } from './admin/approvals.router.ts';
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
 import { adminBackupsRouter } from './admin/backups.router.ts';
+import { adminJobQueuesRouter } from './admin/job-queues.router.ts';
 import { adminBanSystemRouter } from './admin/ban-system.router.ts';
 import { brandingEditorRouter } from './admin/branding.router.ts';
 import { adminBroadcastsRouter } from './admin/broadcasts.router.ts';
@@ -193,6 +194,7 @@ export const appRouter = router({
   admin: router({
     personalData: adminPersonalDataRouter,
     backups: adminBackupsRouter,
+    jobQueues: adminJobQueuesRouter,
     users: adminUsersRouter,
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,

@@ -199,6 +199,8 @@ describe.skipIf(executable === null)(
       await shoot(page, 'dashboard-6-sales');
       await open('health');
       await expect.poll(() => textOf('panel-state')).toBe('есть');
+      // Mostly nothing waits here (tests/api/admin-job-queues.test.ts has what is shown then).
+      await expect.poll(() => textOf('job-queues')).toMatch(/Пока пусто|Отставание/);
       await shoot(page, 'dashboard-7-health');
       expect(problems).toEqual([]);
     });

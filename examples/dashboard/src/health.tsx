@@ -6,7 +6,7 @@ import { useInterval, useLoaded } from './use-loaded.ts';
 const LOOK_AGAIN_MS = 15_000;
 const HOUR_S = 3_600;
 
-/** The service, the panel and its nodes. */
+/** The service, its background work, the panel and its nodes. */
 export function Health() {
   const may = useMay();
   return (
@@ -14,6 +14,7 @@ export function Health() {
       <ServicePanel />
       {may('vpnpanel:read') && <VpnPanel />}
       {may('stats:read') && <Nodes />}
+      {may('stats:read') && <JobQueues />}
     </div>
   );
 }
@@ -80,6 +81,34 @@ function Nodes() {
               node.is_disabled ? texts.off : node.is_connected ? texts.on : (node.last_status_message ?? texts.offline),
               count(node.users_online, language),
             ],
+          }))}
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** Long lines here say that a partner does not answer, or that there are too few instances. */
+function JobQueues() {
+  const texts = useTexts();
+  const language = useLanguage();
+  const queues = useLoaded(() => client.admin.jobQueues.list.query());
+  useInterval(queues.reload, LOOK_AGAIN_MS, true);
+  return (
+    <Panel
+      title={texts.queues}
+      loaded={queues}
+      empty={({ items }) => (items.length ? null : texts.nothing)}
+      isWide
+      testId="job-queues"
+    >
+      {({ items }) => (
+        <Table
+          caption={texts.queues}
+          columns={[texts.queue, `#${texts.due}`, `#${texts.later}`, `#${texts.inWork}`, `#${texts.lag}`]}
+          rows={items.map(({ name, due, later, running, lag_seconds }) => ({
+            key: name,
+            cells: [name, ...[due, later, running, Math.round(lag_seconds)].map((value) => count(value, language))],
           }))}
         />
       )}

@@ -66,6 +66,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Admin Traffic': 'Traffic of the users by node, for the administration.',
   'Cabinet Admin Approvals': 'Changes of balances and refunds that wait for a second administrator.',
   'Cabinet Admin API Tokens': 'API tokens for administrators. Every change needs a recent proof of who the administrator is.',
+  'Cabinet Admin Job Queues': 'What the background jobs of all instances have to do.',
   'Cabinet Admin Backups': 'Backups for administrators: list of tasks and start.',
   'Cabinet Admin Apps': 'Choice of the app configuration that connection guides are made from.',
   'Cabinet Admin Servers': 'Administration of servers on sale.',
