@@ -4,10 +4,10 @@
  * the folder in which npm was called.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ensureClientBuilt } from './prepare.mjs';
 
 const root = join(import.meta.dirname, '..');
 const packageFolder = join(root, 'packages', 'client');
@@ -37,12 +37,11 @@ export interface PackedClient {
   moduleBytes: number;
 }
 
-/** Packs what `scripts/build-client.ts` built. @throws Error when the tarball contains what it must not */
+/** Packs the client package, which is built first where it is not up to date. @throws Error when the tarball contains what it must not */
 export async function packClient(target: string): Promise<PackedClient> {
+  await ensureClientBuilt();
   // `npm pack` runs in the folder of the package, so a relative path would lead elsewhere.
   const folder = resolve(target);
-  if (!existsSync(join(packageFolder, 'dist', 'client.js')))
-    throw new Error('There is nothing to pack yet: npm run build:client');
   await mkdir(folder, { recursive: true });
   const [report] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], packageFolder)) as [
     { filename: string; size: number; files: { path: string; size: number }[] },

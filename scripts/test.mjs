@@ -10,7 +10,16 @@ import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { childEnvironment, ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
+import {
+  childEnvironment,
+  ensureBuilt,
+  ensureClientBuilt,
+  ensureGenerated,
+  ensureInstalled,
+  root,
+  run,
+  runtime,
+} from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
 import {
   BEFORE_ANY_SQL,
@@ -41,6 +50,8 @@ const vitest = (args, env = {}) => run(runtime(), [...runner, ...args], { env: {
 // On a server where there is one, as the whole.
 if (words.length > 0) process.exit(await vitest(words, { TEST_DATABASE_URL: (await reachableServer()) ?? '' }));
 
+// Before tests of several workers pack it.
+await ensureClientBuilt();
 const seed = process.env.MATRIX_SEED ?? String(randomInt(2 ** 31));
 // With it, the matrices try a sample only; with MATRIX_ALL, only the longest of them.
 if (isEverything) delete process.env.MATRIX_SEED;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installTarball, linkInstalledPackages, type PackedClient, packClient } from '../../scripts/pack-client.ts';
@@ -15,7 +14,6 @@ const INSTALLED_PACKAGES = ['react', 'react-dom', 'scheduler', 'csstype', 'vite'
  * @returns the folder of the example, which is not built yet
  */
 export async function installCabinet(folder: string): Promise<{ project: string; packed: PackedClient }> {
-  if (!existsSync(join(root, 'packages', 'client', 'dist', 'client.js'))) run([join(root, 'scripts', 'build-client.ts')], root);
   const packed = await packClient(join(folder, 'tarball'));
   const project = join(folder, 'cabinet');
   const isSource = (path: string) => !/[\\/](?:node_modules|dist)$/.test(path);

@@ -30,7 +30,6 @@ let service: Awaited<ReturnType<typeof startService>>;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cabinet-spa-'));
-  run([join(root, 'scripts', 'build-client.ts')], root);
   const installed = await installCabinet(folder);
   packed = installed.packed;
   const { project } = installed;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -46,7 +45,6 @@ let proxy: CuttingProxy;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'example-dashboard-'));
-  if (!existsSync(join(root, 'packages', 'client', 'dist', 'admin.js'))) run([join(root, 'scripts', 'build-client.ts')], root);
   const { tarball } = await packClient(join(folder, 'tarball'));
   project = join(folder, 'dashboard');
   const isSource = (path: string) => !/[\\/](?:node_modules|dist)$/.test(path);
