@@ -24,12 +24,12 @@ export interface Proof extends FactorProof {
   initData?: string | null | undefined;
 }
 
-const TOO_LONG_AGO = 'Prove again who you are: the last sign-in was too long ago';
+const NOT_RECENT = 'Prove who you are: this session has no proof that is recent enough';
 
-export const freshSignInRequired = refusal('fresh_sign_in_required', 403, TOO_LONG_AGO, (methods: readonly ProofMethod[]) => ({
+export const freshSignInRequired = refusal('fresh_sign_in_required', 403, NOT_RECENT, (methods: readonly ProofMethod[]) => ({
   detail: {
     code: 'fresh_sign_in_required',
-    message: TOO_LONG_AGO,
+    message: NOT_RECENT,
     methods,
   },
 }));
