@@ -58,6 +58,7 @@ const LONG_FILES = [
     'tests/system/db-move.race.test.ts',
   ],
   ['tests/system/demo.test.ts', 'tests/system/clock-jumps.test.ts'],
+  ['tests/system/two-instances.test.ts', 'tests/system/rolling-restart.test.ts', 'tests/system/bad-partners.test.ts'],
 ];
 const ONE_LONG_FILE_IN = 3;
 
