@@ -113,7 +113,12 @@ function contentOf(client: pg.Client, table: SourceTable): TableContent {
   const columns = table.columns.map(({ name }) => pg.escapeIdentifier(name)).join(', ');
   return {
     table,
-    lines: () => wholeLines(client.query(copyTo(`COPY (SELECT ${columns} FROM ${relation}) TO STDOUT`))),
+    lines: () => {
+      const stream = client.query(copyTo(`COPY (SELECT ${columns} FROM ${relation}) TO STDOUT`));
+      // Whoever reads it gets the error; one that nobody has begun to read would end the process when the source is closed.
+      stream.on('error', () => undefined);
+      return wholeLines(stream);
+    },
     count: async () => {
       const { rows } = await client.query<{ rows: string }>(`SELECT count(*) AS rows FROM ${relation}`);
       return Number(rows[0]!.rows);
