@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { App } from '../core/app.ts';
+import { snakeCase } from '../core/camel-case.ts';
 import type { EnvSource } from '../core/env.ts';
 
 /** What the command line uses of its process; given by tests and `src/cli.ts`. */
@@ -35,6 +36,18 @@ export interface CommandResult {
   data: unknown;
   /** 0 unless the command found a problem. */
   exitCode?: number;
+}
+
+/** Not names of variables, files and tables. */
+const FIELD = /^[a-z][A-Za-z0-9]*$/;
+
+/** The data of an answer as text, with the names of fields as in the interface, also where they come from the domain. */
+export function answerAsJson(data: unknown): string {
+  const renamed = (_name: string, value: unknown) =>
+    typeof value !== 'object' || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).map(([name, field]) => [FIELD.test(name) ? snakeCase(name) : name, field]));
+  return JSON.stringify(data ?? null, renamed, 2);
 }
 
 export interface Command {

@@ -7,6 +7,7 @@ import { environmentLine, translateEnvironment } from '../domain/import/source-s
 import { type Difference, type VerifyResult, verifyImport } from '../domain/import/verify-import.ts';
 import {
   alignColumns,
+  answerAsJson,
   type Command,
   type CommandCall,
   CommandError,
@@ -56,7 +57,7 @@ export const importVerifyCommand: Command = {
         const { text, data, ...answer } = verifyAnswer(result);
         const files = await writeFiles(folder, [
           ['import-verify.txt', `${text}\n`],
-          ['import-verify.json', `${JSON.stringify(data, null, 2)}\n`],
+          ['import-verify.json', `${answerAsJson(data)}\n`],
         ]);
         files.push(...paths);
         return { ...answer, text: [text, '', ...writtenInto(files)].join('\n'), data: { ...data, files } };

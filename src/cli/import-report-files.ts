@@ -4,7 +4,7 @@ import { csvLine } from '../core/csv.ts';
 import type { LostSubscription } from '../domain/import/report-import.ts';
 import type { FinishedPass } from '../domain/import/run-import.ts';
 import type { Difference } from '../domain/import/verify-import.ts';
-import { openNewFile } from './command.ts';
+import { answerAsJson, openNewFile } from './command.ts';
 
 interface ReportContents {
   pass: Pick<FinishedPass, 'runId' | 'lost'>;
@@ -21,7 +21,7 @@ export async function writeReportFiles(folder: string, { pass, text, data }: Rep
   const name = pass.runId === null ? 'dry-run' : String(pass.runId);
   const files: [file: string, content: string][] = [
     [`import-report-${name}.txt`, `${text}\n`],
-    [`import-report-${name}.json`, `${JSON.stringify(data, null, 2)}\n`],
+    [`import-report-${name}.json`, `${answerAsJson(data)}\n`],
   ];
   const lost = `import-lost-subscriptions-${name}.csv`;
   // A list of before must not stay where nobody loses anything now.

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
-import { snakeCase } from '../core/camel-case.ts';
 import { loadEnv } from '../core/env.ts';
 import { COMMAND_LINE } from '../core/process-env.ts';
-import { type Command, type CommandCall, type CommandResult, EXIT, type Terminal, UsageError } from './command.ts';
+import { answerAsJson, type Command, type CommandCall, type CommandResult, EXIT, type Terminal, UsageError } from './command.ts';
 import { runInService } from './command-socket.ts';
 import { commands } from './commands.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -30,7 +29,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
       return EXIT.ok;
     }
     const { text, data, exitCode } = await perform(command, call);
-    if (isJson) terminal.out(`${JSON.stringify(withSnakeCase(JSON.parse(JSON.stringify(data ?? null))), null, 2)}\n`);
+    if (isJson) terminal.out(`${answerAsJson(data)}\n`);
     else if (text !== null) terminal.out(`${text}\n`);
     return exitCode ?? EXIT.ok;
   } catch (error) {
@@ -41,18 +40,6 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   }
 }
-
-/** Names of fields as in the interface, also of what a command hands on from the domain. */
-function withSnakeCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSnakeCase);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [FIELD.test(name) ? snakeCase(name) : name, withSnakeCase(field)]),
-  );
-}
-
-/** Not names of variables, files and tables. */
-const FIELD = /^[a-z][A-Za-z0-9]*$/;
 
 /** In the service that runs on the embedded database, else here. */
 async function perform(command: Command, given: CommandCall): Promise<CommandResult> {
