@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { loadedExports } from '../loaded-exports.ts';
 import type { Logger } from '../log.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { ANSWER_GRACE_MS, destroyWhenSilent, KEEP_ALIVE, LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
@@ -281,7 +280,7 @@ function postgresLongWork({ url, connectMs, side, log }: PostgresLongWorkOptions
 
 function sessionOn(client: pg.ClientBase, sql: SqlRunner): LongSession {
   const copyIn: CopyIn = async (statement, lines) => {
-    const { from } = loadedExports(await import('pg-copy-streams'));
+    const { from } = (await import('pg-copy-streams')).default;
     await pipeline(lines, client.query(from(statement)));
   };
   const transaction = async <T>(begin: string, work: (sql: SqlRunner, copyIn: CopyIn) => Promise<T>): Promise<T> => {

@@ -3,7 +3,6 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { loadedExports } from '../loaded-exports.ts';
 
 /** The proxy could not be reached, or refused to connect: nothing was sent to the destination. The message names no host. */
 export class ProxyError extends Error {
@@ -106,7 +105,7 @@ async function connectBySocks(proxy: Proxy, destination: TunnelTarget, timeoutMs
   const credentials = user === '' ? {} : { userId: user, password };
   const options = { host, port, type: protocol === 'socks4:' ? 4 : 5, ...credentials } as const;
   // Loaded when it is needed: few installations have such a proxy.
-  const { SocksClient } = loadedExports(await import('socks'));
+  const { SocksClient } = (await import('socks')).default;
   try {
     return (await SocksClient.createConnection({ command: 'connect', proxy: options, destination, timeout: timeoutMs })).socket;
   } catch (error) {

@@ -113,11 +113,9 @@ function contentOf(client: pg.Client, table: SourceTable): TableContent {
   const columns = table.columns.map(({ name }) => pg.escapeIdentifier(name)).join(', ');
   return {
     table,
-    lines: () => {
-      const stream = client.query(copyTo(`COPY (SELECT ${columns} FROM ${relation}) TO STDOUT`));
-      // Whoever reads it gets the error; one that nobody has begun to read would end the process when the source is closed.
-      stream.on('error', () => undefined);
-      return wholeLines(stream);
+    // Begun by its reader alone: the end of the source would end the process where nobody reads.
+    lines: async function* () {
+      yield* wholeLines(client.query(copyTo(`COPY (SELECT ${columns} FROM ${relation}) TO STDOUT`)));
     },
     count: async () => {
       const { rows } = await client.query<{ rows: string }>(`SELECT count(*) AS rows FROM ${relation}`);

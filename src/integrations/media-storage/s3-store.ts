@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { S3Bucket } from '../../core/env.ts';
-import { loadedExports } from '../../core/loaded-exports.ts';
 import { NO_TRACING, type Tracing } from '../../core/telemetry/tracing.ts';
 import type { MediaStore } from '../../domain/media/ports.ts';
 
@@ -89,7 +88,7 @@ export async function connectS3(
   { endpoint, region, credentials, isPathStyle }: S3Bucket,
   { system, tracing = NO_TRACING }: { system: 'media_storage' | 'backup_storage'; tracing?: Tracing | undefined },
 ) {
-  const library = loadedExports(await import('@aws-sdk/client-s3'));
+  const library = (await import('@aws-sdk/client-s3')).default;
   const client = new library.S3Client({
     region,
     forcePathStyle: isPathStyle,
