@@ -9,11 +9,11 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, cp, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from '../../packages/measures/src/free-port.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const server = process.env.TEST_DATABASE_URL || 'postgresql://postgres@127.0.0.1:5432/postgres';
@@ -198,14 +198,6 @@ async function processesWith(pid: number): Promise<string[]> {
   const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const spaces = await Promise.all(all.map(spaceOf));
   return all.filter((_, index) => spaces[index] === wanted);
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const { port } = listener.address() as { port: number };
-  listener.close();
-  return port;
 }
 
 async function checkRunning(image: BuiltImage, data: string, databaseUrl: string): Promise<void> {

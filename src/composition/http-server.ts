@@ -167,7 +167,7 @@ function refuseWhileClosed(server: FastifyInstance, { ports }: App): void {
   });
 }
 
-/** Opened in a browser. */
+/** Routes that a person opens in a browser. */
 const PAGES = new Set(['/', '/docs', '/redoc', '/metrics', '/sandbox', '/sandbox/*', UNSUBSCRIBE_ROUTE]);
 
 const pageTexts: PageTexts = (preferred) => {
