@@ -264,16 +264,17 @@ const groups: Record<string, Group> = {
       ],
     ],
   },
-  'A purchase that the balance does not cover': {
+  'A purchase of a tariff': {
     cabinet: [['POST', '/cabinet/subscription/purchase-tariff', (id) => ({ tariff_id: id, period_days: 30 })]],
     miniapp: [],
     cases: [
       [
-        'of a tariff',
+        'that the balance does not cover',
         (user) => storeSubscription(user, {}, { period_prices: { 30: 200_000 } }),
         [402, 'Not enough money on the balance. 1000 ₽ is missing.'],
         null,
       ],
+      ['that does not exist', async () => NOBODY, [404, 'Tariff not found or inactive'], null],
     ],
   },
   'Another package of a classic subscription': {

@@ -1,6 +1,6 @@
 /** The database of a kept dump (tests/releases), and what is compared of it. */
-import pg from 'pg';
-import type { Movement } from '../../packages/measures/src/drills/movement-check.ts';
+import type pg from 'pg';
+import { onDatabase } from './test-database.ts';
 
 /**
  * Restores the dump. The service on it lives at the time of the dump, by the clock of the sandbox, so that it does not matter how old the dump is;
@@ -27,26 +27,6 @@ export async function restoreRelease(
     await client.query('UPDATE webhooks SET url = $1', [options.webhookUrl]);
     await client.query('UPDATE webhook_deliveries SET next_retry_at = $1 WHERE next_retry_at > $1', [options.dumpedAt]);
   });
-}
-
-async function onDatabase(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-/** Movements of money after a transaction. */
-export async function readMovements(client: pg.Client, transactionId: number): Promise<Movement[]> {
-  const { rows } = await client.query(
-    `SELECT id, user_id AS "userId", type, amount_kopeks AS "amountKopeks", description, payment_method AS "paymentMethod",
-       external_id AS "externalId" FROM transactions WHERE id > $1 ORDER BY id`,
-    [transactionId],
-  );
-  return rows.map((row) => ({ ...row, amountKopeks: Number(row.amountKopeks) }));
 }
 
 /** What the SQL of a running release uses: columns with their types, functions with parameters and answers. */

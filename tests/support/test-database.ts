@@ -218,14 +218,21 @@ const REFUSE_NOTICES = `CREATE SCHEMA refusals; CREATE FUNCTION refusals.pg_noti
   $$ BEGIN RAISE EXCEPTION 'a transaction of the service sends a notice, which makes all commits wait for each other'; END $$`;
 
 async function onServer(...statements: string[]): Promise<void> {
-  const admin = new pg.Client({ connectionString: serverUrl! });
-  await admin.connect();
-  try {
+  await onDatabase(serverUrl!, async (admin) => {
     // Two workers that copy one template concurrently get "source database is being accessed"; the lock prevents that.
     await admin.query('SELECT pg_advisory_lock(727110002)');
     for (const sql of statements) await admin.query(sql);
+  });
+}
+
+/** Lets `work` use a session of its own on a database of the server. */
+export async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
   } finally {
-    await admin.end();
+    await client.end();
   }
 }
 

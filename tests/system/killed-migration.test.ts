@@ -5,11 +5,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { applySchema, readSchemaFiles, type SchemaFiles } from '../../src/core/db/migrate.ts';
-import { copiedDatabase, emptyDatabaseOnServer, migrationsFolder, serverUrl } from '../support/test-database.ts';
+import { copiedDatabase, emptyDatabaseOnServer, migrationsFolder, onDatabase, serverUrl } from '../support/test-database.ts';
 import { SCHEMA_CATALOG } from '../unit/core/schema-catalog.ts';
 
 const PRELOADED = new URL('../support/preloaded-kill.ts', import.meta.url).href;
@@ -118,7 +117,7 @@ function migratedIn(line: string): number | undefined {
   return line.startsWith('{') ? (JSON.parse(line) as { migrated?: number }).migrated : undefined;
 }
 
-/** Starts the built service; its process ends at the point. @returns no service where the process has ended before it was ready */
+/** Starts the service, whose packages the preloaded module can watch outside of the build; its process ends at the point. @returns no service where the process has ended before it was ready */
 async function start(url: string, [statement, when]: KillPoint = [0, 'before']) {
   const dataDir = await mkdtemp(join(tmpdir(), 'killed-migration-'));
   removals.push(() => rm(dataDir, { recursive: true, force: true }));
@@ -130,21 +129,11 @@ async function start(url: string, [statement, when]: KillPoint = [0, 'before']) 
     KILL_AT_STATEMENT: String(statement),
     KILL_WHEN: when,
   };
-  const service = await startServiceProcess({ environment, dataDir }).catch((error: Error) => {
+  const service = await startServiceProcess({ environment, dataDir, program: 'src/server.ts' }).catch((error: Error) => {
     expect(error.message).toContain('The service ended with code null');
     return null;
   });
   return { service, statements: async () => (await readFile(file, 'utf8')).trimEnd().split('\n') };
-}
-
-async function onDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }
 
 function appliedOn(url: string): Promise<string[]> {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRequester, until } from '../../packages/measures/src/demo/http.ts';
 import { createInstance, type Instance } from '../../packages/measures/src/drills/instance.ts';
 import { startMoneyLoad } from '../../packages/measures/src/drills/money-load.ts';
+import { readMovements } from '../../packages/measures/src/drills/money-proof.ts';
 import { compareMovements } from '../../packages/measures/src/drills/movement-check.ts';
 import { createRandom } from '../../packages/measures/src/drills/seeded-random.ts';
 import { WriteBook } from '../../packages/measures/src/drills/write-book.ts';
@@ -23,7 +24,7 @@ import {
 } from '../../scripts/release/release-facts.ts';
 import { ADMINISTRATOR, signIn, UNREACHABLE } from '../../scripts/release/release-past.ts';
 import { readAccounts, readStoredFacts, readSubscriptions, type StoredFacts } from '../../scripts/release/stored-facts.ts';
-import { comparableAnswer, readCatalog, readMovements, restoreRelease } from '../support/release-database.ts';
+import { comparableAnswer, readCatalog, restoreRelease } from '../support/release-database.ts';
 import { runCommand } from '../support/run-cli.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
@@ -100,7 +101,7 @@ describe.skipIf(!serverUrl).each(keptReleases())(
     });
 
     test('makes each acknowledged write once, and no balance differs from its movements', async () => {
-      const movements = await readMovements(client, facts.stored.last.transactionId);
+      const movements = await readMovements(async (text) => (await client.query(text)).rows, facts.stored.last.transactionId);
       const { unknown, ...differences } = compareMovements(book.writes, movements);
       expect(differences).toEqual({ lost: [], doubled: [], changed: [], unanswered: [] });
       expect(unknown).toEqual([]);

@@ -38,7 +38,7 @@ export async function startService(
     if (log.length > 200) log.shift();
   };
   // No balancer waits here.
-  const child = spawnService(port, { SHUTDOWN_DRAIN_MS: '0', ...environment }, keepLine, nodeOptions, build);
+  const child = spawnService(port, { SHUTDOWN_DRAIN_MS: '0', ...environment }, keepLine, nodeOptions, `${build}/server.js`);
   for (;;) {
     const isReady = await fetch(`${url}/readyz`).then(
       (response) => response.ok,

@@ -6,16 +6,21 @@ import { trackChild } from './child-process.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
-/** Starts the built service on a port of loopback; ended with this process if not before. @param onLine gets each line that it prints */
+/**
+ * Starts the service on a port of loopback; ended with this process if not before.
+ * @param onLine gets each line that it prints
+ * @param program relative to the project; `src/server.ts` where something is preloaded that watches a package, because the build has its
+ *   packages inside
+ */
 export function spawnService(
   port: number,
   environment: Record<string, string>,
   onLine: (line: string) => void,
   nodeOptions: readonly string[] = [],
-  build = 'dist',
+  program = 'dist/server.js',
 ): ChildProcess {
   const child = trackChild(
-    spawn(process.execPath, [...SERVICE_FLAGS, ...nodeOptions, join(root, build, 'server.js')], {
+    spawn(process.execPath, [...SERVICE_FLAGS, ...nodeOptions, join(root, program)], {
       cwd: root,
       env: {
         PATH: process.env.PATH ?? '',

@@ -1,4 +1,4 @@
-/** Starts the built service as a separate process and waits until it serves. Shared by the demo, the benchmark and system tests. */
+/** Starts the service as a separate process and waits until it serves. Shared by the demo, the benchmark and system tests. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -32,6 +32,8 @@ export interface ServiceOptions {
   dataDir?: string;
   /** Folder of another built checkout whose service is started instead of this one's. */
   checkout?: string;
+  /** Relative to the checkout: `dist/server.js` unless given. `src/server.ts` where a preloaded module watches a package. */
+  program?: string;
 }
 
 const READY_LIMIT_MS = 300_000;
@@ -41,7 +43,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'subscription-service-')));
   const startedAt = performance.now();
   const folder = options.checkout ?? root;
-  const child = spawn(process.execPath, [...SERVICE_FLAGS, join(folder, 'dist', 'server.js')], {
+  const child = spawn(process.execPath, [...SERVICE_FLAGS, join(folder, options.program ?? 'dist/server.js')], {
     cwd: folder,
     env: {
       PATH: process.env.PATH ?? '',

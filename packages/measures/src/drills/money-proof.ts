@@ -67,7 +67,8 @@ export async function proveMoney(
   return { acknowledged, lost: lost.length, doubled: doubled.length };
 }
 
-async function readMovements(run: Run, after: number): Promise<Movement[]> {
+/** Movements of money after a transaction. */
+export async function readMovements(run: Run, after: number): Promise<Movement[]> {
   const rows = await run(
     `SELECT id, user_id, type, amount_kopeks, description, payment_method, external_id FROM transactions WHERE id > ${after} ORDER BY id`,
   );

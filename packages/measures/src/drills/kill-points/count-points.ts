@@ -1,6 +1,6 @@
 /**
- * Preloaded into a process of the built service (`node --import`): counts the input and output of requests and jobs from the time it is
- * armed, and ends the process with SIGKILL at a chosen number. The product has no line of it.
+ * Preloaded (`node --import`) into a process of the service that runs from its sources: counts the input and output of requests and jobs
+ * from the time it is armed, and ends the process with SIGKILL at a chosen number. The product has no line of it.
  *
  * A point is before a statement is sent, after its answer has come and before the caller goes on, the same of a request to another system,
  * and before and after a file is renamed into its place. What the service does by the clock is not counted.

@@ -1,4 +1,4 @@
-/** One process of the built service, whose input and output are counted, and which ends itself at a chosen point (count-points.ts). */
+/** One process of the service, whose input and output are counted, and which ends itself at a chosen point (count-points.ts). */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -49,7 +49,7 @@ export async function createKillableService(environment: Record<string, string>,
     ...{ url, logPath, isRunning },
     start: async () => {
       const writeLine = (line: string) => void log.write(`${line}\n`);
-      child = spawnService(port, variables, writeLine, ['--import', PRELOAD]);
+      child = spawnService(port, variables, writeLine, ['--import', PRELOAD], 'src/server.ts');
       const end = performance.now() + START_LIMIT_MS;
       while (!(await isReady(url))) {
         if (!isRunning() || performance.now() > end) throw new Error(`the service did not get ready, see ${logPath}`);
