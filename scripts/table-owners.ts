@@ -44,6 +44,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   admin_roles: 'access',
   audit_days: 'access',
   audit_links: 'access',
+  lifted_denials: 'access',
 
   approvals: 'approvals',
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSession } from '../../src/domain/identity/sessions/sessions.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
-import { clientOf, testServer, tokenClient } from '../support/api.ts';
+import { type ApiReply, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { merge } from '../support/merge-samples.ts';
 import { topUp } from '../support/sale-samples.ts';
@@ -173,6 +173,84 @@ describe('a role that the requester widens', () => {
     const id = await aWaiting();
     await boss.put(`${RBAC}/roles/${role}`, { is_active: true });
     expect(await attempt(accomplice, id)).toEqual(TOO_NEW);
+  });
+});
+
+describe('a denial that ends', () => {
+  interface Denied {
+    accomplice: ActorClient;
+    role: number;
+    assignment: number;
+    policy: number;
+  }
+
+  const denial = (roleId: number | null) => {
+    const name = `denial ${unique()}`;
+    return { name, role_id: roleId, effect: 'deny', resource: 'users', actions: ['bal*'] };
+  };
+
+  /** Somebody with the right to decide by one role, and a denial by another one. */
+  async function aDenied(): Promise<Denied> {
+    const accomplice = await userClient(t.app, server);
+    await assign(boss, accomplice, await aRole(boss, RIGHTS));
+    const role = await aRole(boss, ['approvals:read']);
+    const assignment = await assign(boss, accomplice, role);
+    const made = await boss.post(`${RBAC}/policies`, denial(role));
+    expect([made.status, made.text]).toEqual([200, expect.any(String)]);
+    return { accomplice, role, assignment, policy: made.body.id };
+  }
+
+  const ENDS: [name: string, end: (by: ActorClient, denied: Denied) => Promise<ApiReply>][] = [
+    ['its policy is deleted', (by, { policy }) => by.delete(`${RBAC}/policies/${policy}`)],
+    ['its policy is switched off', (by, { policy }) => by.put(`${RBAC}/policies/${policy}`, { is_active: false })],
+    ['its policy denies less', (by, { policy }) => by.put(`${RBAC}/policies/${policy}`, { actions: ['delete'] })],
+    ['its role is taken away', (by, { assignment }) => by.delete(`${RBAC}/assignments/${assignment}`)],
+    ['its role is switched off', (by, { role }) => by.put(`${RBAC}/roles/${role}`, { is_active: false })],
+    ['its role is deleted', (by, { role }) => by.delete(`${RBAC}/roles/${role}`)],
+  ];
+
+  test.each(ENDS)('because %s gives no right to decide about what was asked before', async (_name, end) => {
+    const denied = await aDenied();
+    const id = await aWaiting();
+    expect((await attempt(denied.accomplice, id))[0]).toBe(403);
+    expect((await end(boss, denied)).status).toBe(200);
+    expect(await attempt(denied.accomplice, id)).toEqual(TOO_NEW);
+    expect(await attempt(denied.accomplice, await aWaiting())).toEqual([200, 'approved']);
+  });
+
+  test.each(ENDS)('because %s, by the requester, makes dependent on him', async (_name, end) => {
+    const denied = await aDenied();
+    expect((await end(thief, denied)).status).toBe(200);
+    expect(await attempt(denied.accomplice, await aWaiting())).toEqual(DEPENDENT);
+  });
+
+  test('for everybody is one for each', async () => {
+    const owner = await adminClient(t.app, server, ['*:*'], 1_000);
+    const id = await aWaiting();
+    const made = await owner.post(`${RBAC}/policies`, denial(null));
+    expect((await attempt(boss, id))[0]).toBe(403);
+    expect((await owner.delete(`${RBAC}/policies/${made.body.id}`)).status).toBe(200);
+    expect(await attempt(boss, id)).toEqual(TOO_NEW);
+    expect(await attempt(boss, await aWaiting())).toEqual([200, 'approved']);
+  });
+
+  test('by the time that the requester has set for its role makes dependent on him', async () => {
+    const { accomplice, role } = await aDenied();
+    const until = new Date(t.clock.now().getTime() + 1_000).toISOString();
+    const body = { user_id: accomplice.user.id, role_id: role, expires_at: until };
+    expect((await thief.post(`${RBAC}/assignments`, body)).status).toBe(200);
+    expect(await attempt(accomplice, await aWaiting())).toEqual(DEPENDENT);
+  });
+
+  test('that denied something else is of no matter, and neither is another name', async () => {
+    const denied = await aDenied();
+    const [other, renamed] = [await aDenied(), await aDenied()];
+    await boss.put(`${RBAC}/policies/${other.policy}`, { resource: 'tickets' });
+    const id = await aWaiting();
+    expect((await thief.delete(`${RBAC}/policies/${other.policy}`)).status).toBe(200);
+    expect((await boss.put(`${RBAC}/policies/${renamed.policy}`, { name: `denial ${unique()}` })).status).toBe(200);
+    expect(await attempt(other.accomplice, await aWaiting())).toEqual([200, 'approved']);
+    expect((await attempt(denied.accomplice, id))[0]).toBe(403);
   });
 });
 

@@ -2,8 +2,8 @@ import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refusal } from '../../core/errors.ts';
 import { listUnconditionalPolicies } from './effective-access.ts';
-import { accessOf, denialReason } from './permissions.ts';
-import { listAccountsOf, listRightsSources } from './rights-sources.ts';
+import { accessOf, denialReason, isDenialOf } from './permissions.ts';
+import { listAccountsOf, listLiftedDenials, listRightsSources } from './rights-sources.ts';
 import { listRolesSince } from './role-repo.ts';
 
 export const approverDependent = refusal(
@@ -19,7 +19,8 @@ export const approverRightsTooNew = refusal(
 
 /**
  * Requires that an administrator can be the second one of two (spec 01 section 4.8): the rights do not come from the first, directly or
- * through others, and are older than what is decided, so that nobody is made an approver for it. Administrators of ADMIN_IDS and ADMIN_EMAILS
+ * through others, and are older than what is decided, so that nobody is made an approver for it. So it is with
+ * denials that were lifted, by a policy or with a role. Administrators of ADMIN_IDS and ADMIN_EMAILS
  * have their rights from the configuration.
  * @param request who asked, null = no administrator; when; the permission that the action needs
  * @throws AppError 403 approver_dependent | 403 approver_rights_too_new
@@ -31,12 +32,13 @@ export async function requireIndependentApprover(
 ): Promise<void> {
   if (actor.isConfigAdmin) return;
   const { requesterId, requestedAt, permission } = request;
-  if (requesterId !== null) {
-    const requesters = await listAccountsOf(t.db, requesterId);
-    const sources = await listRightsSources(t.db, actor.userId);
-    if (sources.some((id) => requesters.includes(id))) throw approverDependent();
-  }
+  const requesters = requesterId === null ? [] : await listAccountsOf(t.db, requesterId);
+  const sources = await listRightsSources(t.db, actor.userId);
+  if (sources.some((id) => requesters.includes(id))) throw approverDependent();
   const now = t.clock.now();
+  const denials = (await listLiftedDenials(t.db, actor.userId, now)).filter((denial) => isDenialOf(denial, permission));
+  if (denials.some(({ sources }) => sources.some((id) => requesters.includes(id)))) throw approverDependent();
+  if (denials.some(({ liftedAt }) => liftedAt > requestedAt)) throw approverRightsTooNew();
   const access = accessOf(await listRolesSince(t.db, actor.userId, now, requestedAt));
   if (denialReason(permission, access, await listUnconditionalPolicies(t), null, now) !== null) throw approverRightsTooNew();
 }

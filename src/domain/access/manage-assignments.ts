@@ -16,7 +16,7 @@ import {
 } from './assignment-repo.ts';
 import { forgetAccess, keepActorRights, readGrantor, requireGrantable } from './effective-access.ts';
 import { SUPERADMIN_LEVEL } from './permissions.ts';
-import { sourcesOfGrantor } from './rights-sources.ts';
+import { recordLiftedDenials, sourcesOfGrantor } from './rights-sources.ts';
 import { findRole, lockRoleForShare } from './role-repo.ts';
 import { roleNotFound } from './roles.ts';
 
@@ -90,6 +90,7 @@ export async function revokeRole(app: App, actor: AdminActor, assignmentId: numb
       if (role.level >= SUPERADMIN_LEVEL) throw superadminRole('Remove the user from env and restart the bot.');
       const grantor = await readGrantor(t, actor);
       if (role.level >= grantor.level) throw revokedOutOfReach();
+      await recordLiftedDenials(t, actor, { roleId: role.id, userId: assignment.userId });
       await deleteAssignment(t.db, assignmentId);
       await forgetAccess(t, [assignment.userId]);
       t.audit?.record({ resourceId: assignmentId, before: termsOf(assignment), after: null });

@@ -194,15 +194,19 @@ export function denialReason(
 ): string | null {
   if (access.permissions.length === 0) return 'No active roles assigned';
   if (!access.permissions.some((pattern) => matchesPattern(pattern, permission))) return 'Permission not granted by any role';
-  const [section = '', action = ''] = permission.split(':');
   for (const policy of policies) {
     if (policy.effect !== 'deny') continue;
     if (policy.roleId !== null && !access.roleIds.includes(policy.roleId)) continue;
-    if (!matchesPattern(policy.resource, section)) continue;
-    if (!policy.actions.some((pattern) => matchesPattern(pattern, action))) continue;
+    if (!isDenialOf(policy, permission)) continue;
     if (areConditionsMet(policy.conditions, ip, now)) return `Denied by policy: ${policy.name}`;
   }
   return null;
+}
+
+/** Whether the patterns of a denial match the permission (`section:action`). */
+export function isDenialOf({ resource, actions }: Pick<AccessPolicy, 'resource' | 'actions'>, permission: string): boolean {
+  const [section = '', action = ''] = permission.split(':');
+  return matchesPattern(resource, section) && actions.some((pattern) => matchesPattern(pattern, action));
 }
 
 /** Shell-style match of the whole text, case-sensitive: `*`, `?`, `[abc]`, `[!abc]`. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
@@ -5,6 +6,7 @@ import { refusal, ValidationError, type ValidationIssue } from '../../core/error
 import { forgetPolicies, type Grantor, keepActorRights, readGrantor } from './effective-access.ts';
 import { parseRange } from './ip-ranges.ts';
 import { TOP_LEVEL } from './permissions.ts';
+import { recordLiftedDenials } from './rights-sources.ts';
 import {
   type AdminRole,
   deletePolicy as deleteRow,
@@ -107,6 +109,7 @@ export async function updatePolicy(app: App, actor: AdminActor, policyId: number
         actions: change.actions ? [...change.actions] : policy.actions,
         isActive: change.isActive ?? policy.isActive,
       };
+      if (!isDeepStrictEqual(denialOf(policy), denialOf(next))) await recordLiftedDenials(t, actor, { policyId });
       await writePolicy(t.db, next);
       await forgetPolicies(t);
       t.audit?.record({ resourceId: policyId, before: policy, after: next });
@@ -121,10 +124,16 @@ export async function deletePolicy(app: App, actor: AdminActor, policyId: number
     const policy = await lockPolicy(t.db, policyId);
     if (!policy) throw policyNotFound();
     await requireReach(t, await readGrantor(t, actor), policy.roleId);
+    await recordLiftedDenials(t, actor, { policyId });
     await deleteRow(t.db, policyId);
     await forgetPolicies(t);
     t.audit?.record({ resourceId: policyId, before: policy, after: null });
   });
+}
+
+/** What decides whom a policy refuses what. */
+function denialOf({ roleId, effect, conditions, resource, actions, isActive }: NamedPolicy) {
+  return { roleId, effect, conditions, resource, actions, isActive };
 }
 
 /** A policy of a role can be managed by those above the role's level, a global one by a superadmin only. */

@@ -1,4 +1,6 @@
 import type { AdminActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 
 /**
@@ -32,6 +34,45 @@ export async function listRightsSources(db: Db, userId: number): Promise<number[
 /** What is stored of the source of rights that an administrator gives; those of the configuration have theirs from nobody. */
 export async function sourcesOfGrantor(db: Db, actor: AdminActor): Promise<number[]> {
   return actor.isConfigAdmin ? [] : listRightsSources(db, actor.userId);
+}
+
+const DENIAL = columns('LiftedDenial', ['resource', 'actions', 'sources', 'liftedAt']);
+
+/** Patterns of what was denied, and ids of those who lifted it. */
+type LiftedDenial = RowOf<typeof DENIAL>;
+
+/**
+ * Records that an administrator lifts denials, for everybody to whom they apply. Called before it happens, because it reads who that is.
+ * @param denials which active denials: of this policy, or all of this role, also for one user alone
+ */
+export async function recordLiftedDenials(
+  t: App,
+  actor: AdminActor,
+  denials: { policyId: number } | { roleId: number; userId?: number },
+): Promise<void> {
+  const sources = [actor.userId, ...(await sourcesOfGrantor(t.db, actor))];
+  const { policyId, roleId, userId }: { policyId?: number; roleId?: number; userId?: number } = denials;
+  await t.db.sql(
+    `INSERT INTO lifted_denials (user_id, resource, actions, sources, lifted_at)
+     SELECT ur.user_id, p.resource, p.actions, $4::jsonb, $5::timestamptz
+     FROM access_policies p LEFT JOIN user_roles ur ON ur.role_id = p.role_id AND ur.is_active
+     WHERE p.effect = 'deny' AND p.is_active AND (p.role_id IS NULL OR ur.user_id IS NOT NULL)
+       AND p.id = coalesce($1::int, p.id) AND ($2::int IS NULL OR p.role_id = $2::int) AND ($3::int IS NULL OR ur.user_id = $3::int)
+     RETURNING id`,
+    [policyId ?? null, roleId ?? null, userId ?? null, JSON.stringify(sources), t.clock.now()],
+  );
+}
+
+/** Denials that applied to the user and were lifted, also by the end of the time for which their role was assigned. */
+export function listLiftedDenials(db: Db, userId: number, now: Date): Promise<LiftedDenial[]> {
+  return db.sql<LiftedDenial>(
+    `SELECT ${DENIAL.of('d')} FROM lifted_denials d WHERE d.user_id = $1::int OR d.user_id IS NULL
+     UNION ALL
+     SELECT p.resource, p.actions, ur.granted_through, ur.expires_at FROM user_roles ur
+       JOIN access_policies p ON p.role_id = ur.role_id AND p.effect = 'deny' AND p.is_active
+     WHERE ur.user_id = $1::int AND ur.is_active AND ur.expires_at <= $2::timestamptz`,
+    [userId, now],
+  );
 }
 
 /** Of accounts that were merged, in whichever direction and also through others, all are one person. @returns the account itself as well */

@@ -14,7 +14,7 @@ import {
   requireGrantable,
 } from './effective-access.ts';
 import { PERMISSION_CATALOGUE, SUPERADMIN_LEVEL, SYSTEM_ROLES } from './permissions.ts';
-import { recordWidening, sourcesOfGrantor } from './rights-sources.ts';
+import { recordLiftedDenials, recordWidening, sourcesOfGrantor } from './rights-sources.ts';
 import {
   type AdminRole,
   countActiveAssignments,
@@ -133,6 +133,7 @@ async function changeRole(t: App, actor: AdminActor, roleId: number, change: Rol
   requireGrantable(grantor, added);
   if (next.name !== role.name && (await isRoleNameTaken(t.db, next.name, role.id))) throw roleNameTaken();
   const now = t.clock.now();
+  if (role.isActive && !next.isActive) await recordLiftedDenials(t, actor, { roleId });
   await writeRole(t.db, next, now);
   if (added.length > 0) {
     const through = await sourcesOfGrantor(t.db, actor);
@@ -157,6 +158,7 @@ export async function deleteRole(app: App, actor: AdminActor, roleId: number): P
       if (role.level >= grantor.level) throw roleOutOfReach({ detail: 'Cannot delete a role at or above your own level' });
       // Before the rows are deleted, because they name the users.
       await forgetRole(t, role.id);
+      await recordLiftedDenials(t, actor, { roleId });
       await deleteRow(t.db, role.id);
       await forgetPolicies(t);
       t.audit?.record({ resourceId: role.id, before: role, after: null });

@@ -141,6 +141,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   },
 
   { table: 'user_roles', column: 'user_id', on: 'delete' },
+  { table: 'lifted_denials', column: 'user_id', on: 'move' },
 
   { table: 'user_roles', column: 'assigned_by', on: 'clear' },
   { table: 'admin_roles', column: 'created_by', on: 'clear' },

@@ -151,6 +151,7 @@ export const CONTACT_TABLES: readonly PersonalTable[] = [
   unexported('admin_audit_log', MINE, 'what an administrator did', {
     ...{ by: 'kept', why: 'chained by hashes; entries end with AUDIT_LOG_RETENTION_DAYS' },
   }),
+  unexported('lifted_denials', MINE, 'what administrators decided about rights', OWNER),
   unexported('audit_links', MINE, 'what an administrator did', {
     by: 'kept',
     why: 'the hashes over the entries, with the number of the actor',
