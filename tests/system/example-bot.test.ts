@@ -178,7 +178,7 @@ describe('the example bot', () => {
     expect((await userOf(chat)).subscription).toMatchObject({ is_trial: true, actual_status: 'active' });
   });
 
-  it('tops up by link, then buys from the balance', async () => {
+  it('tops up by link, then returns to its order and buys from the balance', async () => {
     const chat = await aCustomer('Lena');
     await offered(chat);
     await chat.press('buy:1:14');
@@ -186,8 +186,8 @@ describe('the example bot', () => {
     const page = await chat.link(/\/pay|\/invoice|sandbox/);
     await chat.payPage(page);
     await eventually(async () => expect((await userOf(chat)).balance_kopeks).toBe(PRICE_KOPEKS));
-    await chat.say('/menu');
-    await offered(chat);
+    // By the button of the service's notice.
+    await chat.press('return_to_saved_cart');
     await chat.press('buy:1:14');
     await eventually(async () =>
       expect((await userOf(chat)).subscription).toMatchObject({ is_trial: false, actual_status: 'active' }),
@@ -278,8 +278,13 @@ describe('the example bot', () => {
     const ticket = await web<{ messages: { has_media: boolean; media_type: string }[] }>(`/tickets/${tickets[0]!.id}`);
     expect(ticket.messages).toMatchObject([{ has_media: true, media_type: 'photo' }]);
     await web(`/tickets/${tickets[0]!.id}/reply`, { message_text: 'Please update the app' });
-    await chat.press(`ticket:${tickets[0]!.id}`);
-    await chat.sends(({ text }) => text.includes('Please update the app'));
+    // By the buttons of the service's notice.
+    await chat.press(`view_ticket_${tickets[0]!.id}`);
+    await chat.sees(`reply:${tickets[0]!.id}`);
+    await web(`/tickets/${tickets[0]!.id}/reply`, { message_text: 'Has it helped?' });
+    const notice = await chat.sees(`close_ticket_notification_${tickets[0]!.id}`);
+    await chat.press(`close_ticket_notification_${tickets[0]!.id}`);
+    await eventually(async () => expect((await chat.latest())?.messageId).not.toBe(notice.messageId));
   });
 });
 

@@ -45,6 +45,8 @@ bot.on('message:entities:bot_command', (ctx, next) => {
   return next();
 });
 bot.use(menu, language, purchase, topUp, subscription, promoCode, referral, tickets(settings.botToken, apiRoot), pages);
+// Buttons of notices, broadcasts and layouts for which this bot has no view.
+bot.callbackQuery(/^(?:menu_\w+|contests_menu)$/, (ctx) => showMenu(ctx));
 bot.on(['message:text', 'message:photo'], (ctx) => showMenu(ctx));
 
 /** What the service refuses is said to the person in its words; everything else is logged. */

@@ -27,14 +27,16 @@ purchase.callbackQuery('trial_activate', async (ctx) => {
   await show(ctx, ctx.texts.trialIsOn(subscription.end_date), backTo(ctx, 'back_to_menu', keyboard));
 });
 
-purchase.callbackQuery('menu_buy', async (ctx) => {
+purchase.callbackQuery('menu_buy', (ctx) => showTariffs(ctx));
+
+async function showTariffs(ctx: BotContext): Promise<void> {
   const options = await readOptions(ctx);
   if (options.sales_mode === 'classic') return showClassicPeriods(ctx, options);
   const keyboard = new InlineKeyboard();
   for (const { id, name } of options.tariffs) keyboard.text(name, `tariff:${id}`).row();
   const text = options.tariffs.length > 0 ? ctx.texts.chooseTariff : ctx.texts.noTariffs;
   await show(ctx, text, backTo(ctx, 'back_to_menu', keyboard));
-});
+}
 
 purchase.callbackQuery(/^tariff:(\d+)$/, async (ctx) => {
   const { tariff } = await tariffOf(ctx, Number(ctx.match[1]));
@@ -93,6 +95,12 @@ async function offerOf(ctx: BotContext, order: string): Promise<Offer> {
     quote: period.quote,
   };
 }
+
+/** Of the service's notice that a top-up covers the order that was refused for it. */
+purchase.callbackQuery('return_to_saved_cart', (ctx) => {
+  const { offer } = ctx.session;
+  return offer ? showOffer(ctx, offer.order) : showTariffs(ctx);
+});
 
 /** Pays the price that the message shows, or nothing: an order whose offer is not that of the message is shown again. */
 purchase.callbackQuery(/^(?:buy:\d+:\d+|order:\d+(?::\d+)?)$/, async (ctx) => {

@@ -42,7 +42,8 @@ export function tickets(botToken: string, apiRoot: string): Composer<BotContext>
     );
   });
 
-  composer.callbackQuery(/^ticket:(\d+)$/, async (ctx) => {
+  // The second form is of the service's notice of an answer.
+  composer.callbackQuery([/^ticket:(\d+)$/, /^view_ticket_(\d+)$/], async (ctx) => {
     const { texts } = ctx;
     const path = { ticket_id: Number(ctx.match[1]) };
     const ticket = dataOf(await ctx.cabinet.GET('/cabinet/tickets/{ticket_id}', { params: { path } }));
@@ -54,6 +55,8 @@ export function tickets(botToken: string, apiRoot: string): Composer<BotContext>
     const text = [texts.ticket(ticket.id, escaped(ticket.title), ticket.status), ...messages].join('\n\n');
     await show(ctx, text, keyboard.text(texts.toMenu, 'back_to_menu'));
   });
+
+  composer.callbackQuery(/^close_ticket_notification_\d+$/, async (ctx) => void (await ctx.deleteMessage()));
 
   composer.callbackQuery(/^reply:(\d+)$/, async (ctx) => {
     ctx.session.expected = { kind: 'ticket-message', ticketId: Number(ctx.match[1]) };

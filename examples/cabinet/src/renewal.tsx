@@ -72,7 +72,7 @@ function RenewalCard() {
                 action={action}
                 onPay={() => void action.run({ period_days: chosen.period_days, quote: chosen.quote })}
                 payLabel={texts.extend}
-                done={({ new_end_date }) => `${texts.renewed} ${texts.until} ${day(new_end_date, language)}.`}
+                done={({ new_end_date }) => `${texts.renewed} ${texts.until} ${day(new_end_date, language)}`}
               />
             </>
           );

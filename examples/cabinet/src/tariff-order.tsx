@@ -139,7 +139,7 @@ function PurchaseSummary({ tariff, order, onBought }: { tariff: Tariff; order: O
       action={action}
       onPay={() => void action.run({ ...order, ...(quote ? { quote } : {}) })}
       payLabel={tariff.is_current ? texts.extend : texts.buy}
-      done={({ subscription }) => `${texts.bought} ${texts.until} ${day(subscription.end_date, language)}.`}
+      done={({ subscription }) => `${texts.bought} ${texts.activeUntil} ${day(subscription.end_date, language)}`}
     >
       {period?.extra_devices_cost_kopeks ? (
         <>
