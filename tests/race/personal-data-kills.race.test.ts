@@ -20,18 +20,14 @@ import { aUser, unique } from '../support/builders.ts';
 import { findText } from '../support/filled-person.ts';
 import { setUser } from '../support/merge-samples.ts';
 import { topUp } from '../support/sale-samples.ts';
+import { type StatementKill, sentStatements, watchStatements } from '../support/statement-kills.ts';
 import { storeRow, storeRows } from '../support/stored-rows.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { freshDatabase, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 const SCRIPT = join(import.meta.dirname, '..', 'support', 'data-request-worker.ts');
-const PRELOADED = new URL('../support/preloaded-kill.ts', import.meta.url).href;
 
 type Work = 'archive' | 'erasure';
-interface Kill {
-  at: number;
-  when: 'before' | 'sent' | 'answered';
-}
 /** Only for a process that hangs. */
 const LIMIT_MS = 600_000;
 
@@ -61,21 +57,19 @@ describe.runIf(serverUrl)('a process that is killed', () => {
    * What was read once is not read again, so that the last statements of a later process may have lower numbers: it may end before the kill.
    * @returns what the process sent, one line for each statement
    */
-  async function run(work: Work, id: number, kill?: Kill): Promise<string[]> {
+  async function run(work: Work, id: number, kill?: StatementKill): Promise<string[]> {
     await writeFile(statements(), '');
     await writeFile(mails(), '');
-    const variables = { STATEMENTS_FILE: statements(), COUNT_AFTER: 'work_begins' };
-    const killing = kill ? { KILL_AT_STATEMENT: String(kill.at), KILL_WHEN: kill.when } : {};
-    const words = ['--import', PRELOADED, SCRIPT, database.url!, mails(), work, String(id)];
+    const words = [SCRIPT, database.url!, mails(), work, String(id)];
     const child = spawn(process.execPath, words, {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, ...variables, ...killing },
+      env: { ...process.env, ...watchStatements(statements(), kill ?? null, { after: 'work_begins' }) },
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     const [code, signal] = await once(child, 'exit');
     expect(signal ?? code, kill && JSON.stringify(kill)).toBeOneOf(kill ? ['SIGKILL', 0] : [0]);
     if (signal === 'SIGKILL') killed += 1;
-    return (await readFile(statements(), 'utf8')).split('\n').slice(0, -1);
+    return sentStatements(statements());
   }
 
   /** Number of the statement in the middle of two. */
@@ -107,7 +101,7 @@ describe.runIf(serverUrl)('a process that is killed', () => {
     async () => {
       const all = await run('archive', (await anExport()).id);
       killed = 0;
-      const kills: Kill[] = [
+      const kills: StatementKill[] = [
         { at: between(1, all.length), when: 'before' },
         { at: between(all.length / 2, all.length), when: 'answered' },
         { at: all.length, when: 'sent' },
@@ -147,7 +141,7 @@ describe.runIf(serverUrl)('a process that is killed', () => {
       const commit = all.findIndex((statement) => statement.endsWith(': COMMIT')) + 1;
       expect(commit).toBeGreaterThan(1);
       killed = 0;
-      const kills: Kill[] = [
+      const kills: StatementKill[] = [
         { at: between(1, commit), when: 'answered' },
         { at: commit, when: 'sent' },
         { at: between(commit, all.length), when: 'before' },

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const program = join(import.meta.dirname, '..', '..', 'dist', 'cli.js');
+const root = join(import.meta.dirname, '..', '..');
 
 export interface CliAnswer {
   code: number | null;
@@ -19,17 +19,19 @@ export interface CliOptions {
   signal?: NodeJS.Signals;
   /** Milliseconds after that line. */
   wait?: number;
+  /** Relative to the project: `dist/cli.js` unless given. */
+  program?: string;
 }
 
-/** Runs the built command line as a separate process, with this environment only, in a folder of its own without the project's .env. */
+/** Runs the command line as a separate process, with this environment only, in a folder of its own without the project's .env. */
 export async function runCommand(
   words: readonly string[],
   environment: Record<string, string>,
-  { input = '', killAt = () => false, wait = 0, signal = 'SIGKILL' }: CliOptions = {},
+  { input = '', killAt = () => false, wait = 0, signal = 'SIGKILL', program = 'dist/cli.js' }: CliOptions = {},
 ): Promise<CliAnswer> {
   const folder = await mkdtemp(join(tmpdir(), 'command-'));
   try {
-    return await run(folder, words, environment, { input, killAt, wait, signal });
+    return await run(folder, words, environment, { input, killAt, wait, signal, program });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -39,10 +41,10 @@ function run(
   folder: string,
   words: readonly string[],
   environment: Record<string, string>,
-  { input, killAt, wait, signal }: Required<CliOptions>,
+  { input, killAt, wait, signal, program }: Required<CliOptions>,
 ): Promise<CliAnswer> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...words], {
+    const child = spawn(process.execPath, [join(root, program), ...words], {
       cwd: folder,
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],

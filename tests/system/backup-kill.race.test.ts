@@ -6,11 +6,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRequester, type Requester, until } from '../../packages/measures/src/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
-import { sampleOf } from '../support/matrix-sample.ts';
+import { amountOf, sampleOf } from '../support/matrix-sample.ts';
+import { killsAmong, type StatementKill, sentStatements, watchStatements } from '../support/statement-kills.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 /** The time limit only ends what hangs: a restore takes a minute on a busy machine. */
 const PATIENT = { timeout: 600_000 };
+
+/** Name of the connection of a restore. */
+const RESTORING = 'subscription-service-long';
 
 interface Digest {
   users: string;
@@ -35,7 +39,15 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     BACKUP_LOCATION: join(dataDir, 'backups'),
     BACKUP_AUTO_ENABLED: 'false',
   });
-  const start = () => startServiceProcess({ environment: environment(), dataDir });
+  const start = (watched: Record<string, string> | null = null) =>
+    startServiceProcess({
+      ...{ environment: Object.assign(environment(), watched), dataDir },
+      ...(watched && { program: 'src/server.ts' }),
+    });
+  const restore = () =>
+    createRequester(first.url, { 'x-api-key': apiToken })
+      .post(`/backups/restore/${name}`, { clear_existing: true })
+      .catch((error: unknown) => error);
   /** The backup, and what a restore of it leads to. */
   let name: string;
   let archived: Digest;
@@ -83,7 +95,7 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
   const seen = async (condition: string) =>
     (
       await sql.query(
-        `SELECT 1 FROM pg_stat_activity a WHERE application_name = 'subscription-service-long' AND datname = current_database() AND ${condition}`,
+        `SELECT 1 FROM pg_stat_activity a WHERE application_name = '${RESTORING}' AND datname = current_database() AND ${condition}`,
       )
     ).rowCount! > 0;
   const IN_TRANSACTION =
@@ -101,10 +113,9 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
   test.each(sampleOf(INTERRUPTIONS, ([interruption]) => interruption))(
     'while %s: everything is unchanged or as in the backup, and both instances go on',
     async (_interruption, condition) => {
-      const operator = createRequester(first.url, { 'x-api-key': apiToken });
       await sql.query("UPDATE users SET first_name = 'Now ' || clock_timestamp()");
       const before = await digest();
-      const restoring = operator.post(`/backups/restore/${name}`, { clear_existing: true }).catch((error: unknown) => error);
+      const restoring = restore();
       let isOver = false;
       void restoring.then(() => {
         isOver = true;
@@ -117,15 +128,45 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
       await first.kill();
       await restoring;
       await expect.poll(async () => (await other.get('/users?limit=1')).status, PATIENT).toBe(200);
-      // A restore does not set sequences back.
-      expect([before, { ...archived, lastId: before.lastId }]).toContainEqual(await digest());
+      await isBeforeOrArchived(before);
       first = await start();
-      const made = await createRequester(first.url, { 'x-api-key': apiToken }).post('/users', {
-        messenger_id: Date.now(),
-        first_name: 'Next',
-      });
-      expect(made.status).toBe(200);
-      await sql.query('DELETE FROM users WHERE messenger_id IS NOT NULL');
+      await goesOn();
     },
   );
+
+  test('at a statement by its number: everything is unchanged or as in the backup, and both instances go on', async () => {
+    const record = join(dataDir, 'statements');
+    const watch = (kill: StatementKill | null) => watchStatements(record, kill, { connection: RESTORING });
+    await first.kill();
+    first = await start(watch(null));
+    await restore();
+    const statements = await sentStatements(record);
+    for (const kill of killsAmong(statements.length, amountOf(12, 3))) {
+      await rm(record);
+      await first.kill();
+      first = await start(watch(kill));
+      await sql.query("UPDATE users SET first_name = 'Now ' || clock_timestamp()");
+      const before = await digest();
+      await restore();
+      await expect.poll(() => first.process.signalCode, PATIENT).toBe('SIGKILL');
+      await expect.poll(async () => (await other.get('/users?limit=1')).status, PATIENT).toBe(200);
+      await isBeforeOrArchived(before, JSON.stringify([kill, (await sentStatements(record)).at(-1)]));
+    }
+    first = await start();
+    await goesOn();
+  });
+
+  async function isBeforeOrArchived(before: Digest, point?: string): Promise<void> {
+    // A restore does not set sequences back.
+    expect([before, { ...archived, lastId: before.lastId }], point).toContainEqual(await digest());
+  }
+
+  async function goesOn(): Promise<void> {
+    const made = await createRequester(first.url, { 'x-api-key': apiToken }).post('/users', {
+      messenger_id: Date.now(),
+      first_name: 'Next',
+    });
+    expect(made.status).toBe(200);
+    await sql.query('DELETE FROM users WHERE messenger_id IS NOT NULL');
+  }
 });

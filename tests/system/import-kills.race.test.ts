@@ -1,8 +1,13 @@
 /** Spec 07 I3: an import as a process that is killed again and again ends as one that was not, and the service is empty until then. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeSource, SOURCE_TIME } from '../support/import-sources.ts';
+import { amountOf } from '../support/matrix-sample.ts';
 import { runCommand } from '../support/run-cli.ts';
+import { killsAmong, sentStatements, watchStatements } from '../support/statement-kills.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 const KILLS = 20;
@@ -44,6 +49,29 @@ describe.skipIf(!serverUrl)('an import (left out without a server: TEST_DATABASE
     const verified = await killed.cli('verify', source.url);
     expect(JSON.parse(verified.out)).toMatchObject({ equal: true, differing: 0 });
   });
+
+  test('killed at a statement by its number, ends as one that was not', async () => {
+    const source = await emptyDatabaseOnServer();
+    onTestFinished(() => source.drop());
+    await makeSource(source.url, ['--users', '50', '--now', SOURCE_TIME.toISOString()]);
+    const folder = await mkdtemp(join(tmpdir(), 'import-kills-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const record = join(folder, 'statements');
+    const whole = await aTarget();
+    expect((await whole.watchedImport(source.url, watchStatements(record, null))).code).toBe(0);
+    const contents = await whole.contents();
+    for (const kill of killsAmong((await sentStatements(record)).length, amountOf(12, 3))) {
+      await rm(record);
+      const killed = await aTarget();
+      const { code } = await killed.watchedImport(source.url, watchStatements(record, kill));
+      const point = [kill, (await sentStatements(record)).at(-1)];
+      expect([point, code]).toEqual([point, null]);
+      const isMoved = (await killed.users()) > 0;
+      if (isMoved) expect([point, await killed.contents()]).toEqual([point, contents]);
+      await killed.importFrom(source.url);
+      expect([point, await killed.contents()]).toEqual([point, contents]);
+    }
+  });
 });
 
 /** An empty database with the commands of an import into it. */
@@ -63,6 +91,10 @@ async function aTarget() {
     cli,
     importFrom: (source: string, killAt: (line: string) => boolean = () => false, wait = 0) =>
       cli('run', source, { killAt, wait }),
+    watchedImport: (source: string, watched: Record<string, string>) =>
+      runCommand(['import', 'run', source, '--json'], Object.assign({ DATABASE_URL: database.url, ADMIN_EMAILS: '' }, watched), {
+        program: 'src/cli.ts',
+      }),
     users: async () => Number(await value('SELECT count(*) AS value FROM users')),
     // Codes that were drawn, and the times of the runs, are those of each; a user without a time of creation has that of the run.
     contents: () =>

@@ -2,16 +2,16 @@
  * An upgrade of the database whose process ends in the middle, and one that two instances begin at once: the next start finds the database
  * unchanged or upgraded, and brings it to the release.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { applySchema, readSchemaFiles, type SchemaFiles } from '../../src/core/db/migrate.ts';
+import { type StatementKill, sentStatements, watchStatements } from '../support/statement-kills.ts';
 import { copiedDatabase, emptyDatabaseOnServer, migrationsFolder, onDatabase, serverUrl } from '../support/test-database.ts';
 import { SCHEMA_CATALOG } from '../unit/core/schema-catalog.ts';
 
-const PRELOADED = new URL('../support/preloaded-kill.ts', import.meta.url).href;
 /** Name of the connection that the upgrade has. */
 const UPGRADE = 'subscription-service-migrations: ';
 /** So many of the last migrations the earlier release did not have. */
@@ -25,7 +25,7 @@ afterAll(async () => {
   for (const remove of removals) await remove();
 });
 
-type KillPoint = [number: number, when: 'before' | 'sent' | 'answered'];
+type KillPoint = [number: number, when: StatementKill['when']];
 
 describe.skipIf(!serverUrl)(
   'an upgrade of the database (left out without a server: TEST_DATABASE_URL)',
@@ -118,22 +118,16 @@ function migratedIn(line: string): number | undefined {
 }
 
 /** Starts the service, whose packages the preloaded module can watch outside of the build; its process ends at the point. @returns no service where the process has ended before it was ready */
-async function start(url: string, [statement, when]: KillPoint = [0, 'before']) {
+async function start(url: string, point: KillPoint | null = null) {
   const dataDir = await mkdtemp(join(tmpdir(), 'killed-migration-'));
   removals.push(() => rm(dataDir, { recursive: true, force: true }));
   const file = join(dataDir, 'statements');
-  const environment = {
-    DATABASE_URL: url,
-    NODE_OPTIONS: `--import=${PRELOADED}`,
-    STATEMENTS_FILE: file,
-    KILL_AT_STATEMENT: String(statement),
-    KILL_WHEN: when,
-  };
+  const environment = Object.assign({ DATABASE_URL: url }, watchStatements(file, point && { at: point[0], when: point[1] }));
   const service = await startServiceProcess({ environment, dataDir, program: 'src/server.ts' }).catch((error: Error) => {
     expect(error.message).toContain('The service ended with code null');
     return null;
   });
-  return { service, statements: async () => (await readFile(file, 'utf8')).trimEnd().split('\n') };
+  return { service, statements: () => sentStatements(file) };
 }
 
 function appliedOn(url: string): Promise<string[]> {
