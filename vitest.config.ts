@@ -46,6 +46,7 @@ const onDatabase = {
 const raceWorkers = Number(process.env.RACE_WORKERS ?? 2);
 /** A fifth of the time of these tests is waiting, which a third worker uses where the server has connections for it. */
 const serviceWorkers = Number(process.env.SERVICE_WORKERS ?? 2);
+const systemWorkers = Number(process.env.SYSTEM_WORKERS ?? 3);
 
 export default defineConfig({
   test: {
@@ -109,7 +110,7 @@ export default defineConfig({
           globalSetup: ['tests/support/global-setup.ts'],
           setupFiles: abandoned,
           // Most of its time is waiting, for a process to start or a schedule to come round.
-          maxWorkers: 3,
+          maxWorkers: systemWorkers,
           sequence: { ...sequence, groupOrder: 2 },
           testTimeout: 900_000,
           hookTimeout: 900_000,

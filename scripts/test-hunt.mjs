@@ -9,7 +9,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
-import { BEFORE_ANY_SQL, ON_A_DATABASE, testFilesOf } from './test-plan.mjs';
+import { BEFORE_ANY_SQL, FEW_CONNECTIONS, ON_A_DATABASE, testFilesOf } from './test-plan.mjs';
 
 const given = Object.fromEntries(process.argv.slice(2).map((word) => word.replace(/^--/, '').split('=')));
 const minutes = Number(given.minutes ?? 60);
@@ -83,7 +83,7 @@ async function round({ project, url, files }) {
     TEST_DATABASE_URL: url,
     FAILURE_LIST: list,
     // Two workers of races use 65 connections.
-    RACE_WORKERS: given.free === undefined ? '2' : '1',
+    ...(given.free === undefined ? { RACE_WORKERS: '2' } : FEW_CONNECTIONS),
   };
   const reporters = ['--reporter=dot', `--reporter=${join(root, 'scripts', 'failure-list.mjs')}`];
   console.log(

@@ -4,6 +4,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './prepare.mjs';
 
+/** Where 20 connections are free: the workers of each project, and how many a tested process may use. */
+export const FEW_CONNECTIONS = { SERVICE_WORKERS: '2', RACE_WORKERS: '1', SYSTEM_WORKERS: '1', SERVICE_POOL_SIZE: '5' };
+
 /** Folders of the tests that send SQL. */
 export const ON_A_DATABASE = ['tests/domain/', 'tests/api/', 'tests/contract/', 'tests/realtime/'];
 /** Requests that are refused before any SQL of an operation: on one database only, the server where there is one, because it is faster. */

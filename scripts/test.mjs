@@ -23,6 +23,7 @@ import {
 import { reachableServer } from './reachable-server.mjs';
 import {
   BEFORE_ANY_SQL,
+  FEW_CONNECTIONS,
   filesForBothDatabases,
   filesLeftOut,
   filesOfProcesses,
@@ -85,7 +86,7 @@ console.log(`Samples of this run: MATRIX_SEED=${seed}${isWhole ? '' : ' (npm run
 if (leftOut.length > 0) console.log(`Left out this time (npm run test:all -- --every runs them): ${leftOut.join(', ')}`);
 const unit = (options) => round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {}, options);
 const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
-const workers = { SERVICE_WORKERS: hasEnoughConnections ? '3' : '2', RACE_WORKERS: hasEnoughConnections ? '2' : '1' };
+const workers = hasEnoughConnections ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
 const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...workers };
 const service = () =>
   round('service on PostgreSQL', ['--project', 'service', ...without([...ON_A_DATABASE, ...BEFORE_ANY_SQL])], {

@@ -6,6 +6,16 @@ import { trackChild } from './child-process.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
+const USUAL_POOL = '10';
+
+/** Where the server has few connections left, SERVICE_POOL_SIZE says how many a process of the service may use at most. */
+export function limitedPool(environment: Record<string, string>): Record<string, string> {
+  const limit = process.env.SERVICE_POOL_SIZE;
+  if (limit === undefined) return environment;
+  const wanted = Number(environment.DATABASE_POOL_SIZE ?? USUAL_POOL);
+  return { ...environment, DATABASE_POOL_SIZE: String(Math.min(wanted, Number(limit))) };
+}
+
 /**
  * Starts the service on a port of loopback; ended with this process if not before.
  * @param onLine gets each line that it prints
@@ -29,7 +39,7 @@ export function spawnService(
         PORT: String(port),
         LOG_LEVEL: 'warn',
         LOG_FORMAT: 'json',
-        ...environment,
+        ...limitedPool(environment),
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),

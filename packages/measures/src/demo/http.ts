@@ -40,7 +40,7 @@ export async function until<T>(
   what: string,
   ask: () => Promise<T>,
   accept: (value: T) => boolean,
-  limitMs = 120_000,
+  limitMs = 300_000,
 ): Promise<T> {
   const end = performance.now() + limitMs;
   for (;;) {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SERVICE_FLAGS } from '../../../../scripts/service-flags.mjs';
+import { limitedPool } from '../bench/spawn-service.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
@@ -56,7 +57,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
       // No balancer waits here.
       SHUTDOWN_DRAIN_MS: '0',
-      ...options.environment,
+      ...limitedPool(options.environment ?? {}),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
