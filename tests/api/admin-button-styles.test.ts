@@ -66,6 +66,8 @@ describe('styles of the menu buttons', () => {
       { home: { style: 'default' }, admin: { labels: { ru: '😀'.repeat(101) } } },
       'Label for locale "ru" exceeds 100 characters.',
     ],
+    // The menu that shows it bounds it.
+    [{ home: { icon_custom_emoji_id: '5'.repeat(101) } }, 'The custom emoji of section "home" exceeds 100 characters.'],
   ])('refuse %j and change nothing', async (body, problem) => {
     const reply = await admin.patch(PATH, body);
     expect([reply.status, reply.body.detail]).toEqual([400, problem]);
@@ -104,8 +106,10 @@ describe('styles of the menu buttons', () => {
 
   it('that are stored otherwise are read part by part', async () => {
     const bad = { style: 'red', icon_custom_emoji_id: 5, enabled: 'no', labels: { de: 'x', en: 3, ru: 'Да' } };
-    await storeRow(t.app, 'MenuLayout', { name: 'cabinet', document: { styles: { subscription: bad, referral: 'x' } } });
+    const home = { icon_custom_emoji_id: '5'.repeat(101) };
+    await storeRow(t.app, 'MenuLayout', { name: 'cabinet', document: { styles: { home, subscription: bad, referral: 'x' } } });
     expect(await styles()).toEqual({ ...DEFAULTS, subscription: { ...look('success'), labels: { ru: 'Да' } } });
+    expect((await admin.get(LAYOUT)).status).toBe(200);
   });
 
   it('are read with settings:read and changed with settings:edit', async () => {

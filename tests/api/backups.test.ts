@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { backupFolder } from '../../src/domain/backups/backup-folder.ts';
 import { runTask } from '../../src/domain/backups/backup-tasks.ts';
 import { multipartForm } from '../../src/integrations/messenger/bot-api-client.ts';
@@ -86,7 +86,9 @@ describe('spec 06 section 7: POST /backups, its task, list, download, delete', (
   });
 
   test('BACKUP_MAX_KEEP: the oldest are deleted, files of others stay', async () => {
-    await writeFile(join(backupFolder(t.app), 'backup_foreign.tar.gz'), 'not ours'.repeat(200));
+    const foreign = join(backupFolder(t.app), 'backup_foreign.tar.gz');
+    await writeFile(foreign, 'not ours'.repeat(200));
+    onTestFinished(() => rm(foreign));
     const names = [(await create()).name, (await create()).name, (await create()).name];
     const { body } = await api.get('/backups');
     const found = body.items.map((item: { filename: string }) => item.filename);

@@ -15,6 +15,7 @@ type CabinetSection = (typeof CABINET_SECTIONS)[number];
 const LABEL_LOCALES: readonly string[] = ['ru', 'en', 'ua', 'zh', 'fa'];
 const BUTTON_STYLES: readonly string[] = ['danger', 'default', 'primary', 'success'];
 const MAX_LABEL = 100;
+const MAX_ICON = 100;
 const MAX_WIDTH = 3;
 
 interface ButtonLook {
@@ -82,10 +83,14 @@ const isObject = (value: unknown): value is Loose => typeof value === 'object' &
 function readLook(value: Loose, otherwise: ButtonLook): ButtonLook {
   return {
     style: typeof value.style === 'string' && BUTTON_STYLES.includes(value.style) ? value.style : otherwise.style,
-    icon_custom_emoji_id: typeof value.icon_custom_emoji_id === 'string' ? value.icon_custom_emoji_id : '',
+    icon_custom_emoji_id: isIcon(value.icon_custom_emoji_id) ? value.icon_custom_emoji_id : '',
     enabled: typeof value.enabled === 'boolean' ? value.enabled : otherwise.enabled,
     labels: isObject(value.labels) ? cleanLabels(value.labels) : otherwise.labels,
   };
+}
+
+function isIcon(value: unknown): value is string {
+  return typeof value === 'string' && countCharacters(value) <= MAX_ICON;
 }
 
 function cleanLabels(labels: Loose): Record<string, string> {
@@ -241,9 +246,11 @@ function withLook(before: ButtonLook, change: LookChange, section: CabinetSectio
     if (countCharacters(label) > MAX_LABEL)
       throw buttonLookInvalid(`Label for locale "${locale}" exceeds ${MAX_LABEL} characters.`);
   }
+  const icon = icon_custom_emoji_id?.trim() ?? before.icon_custom_emoji_id;
+  if (!isIcon(icon)) throw buttonLookInvalid(`The custom emoji of section "${section}" exceeds ${MAX_ICON} characters.`);
   return {
     style: style ?? before.style,
-    icon_custom_emoji_id: icon_custom_emoji_id?.trim() ?? before.icon_custom_emoji_id,
+    icon_custom_emoji_id: icon,
     enabled: enabled ?? before.enabled,
     labels: labels ? cleanLabels(labels) : before.labels,
   };
