@@ -141,7 +141,7 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     first = await start(watch(null));
     await restore();
     const statements = await sentStatements(record);
-    for (const kill of killsAmong(statements.length, amountOf(12, 3))) {
+    for (const kill of killsAmong(statements.length, amountOf(6, 2))) {
       await rm(record);
       await first.kill();
       first = await start(watch(kill));

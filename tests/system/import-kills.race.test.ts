@@ -60,7 +60,7 @@ describe.skipIf(!serverUrl)('an import (left out without a server: TEST_DATABASE
     const whole = await aTarget();
     expect((await whole.watchedImport(source.url, watchStatements(record, null))).code).toBe(0);
     const contents = await whole.contents();
-    for (const kill of killsAmong((await sentStatements(record)).length, amountOf(12, 3))) {
+    for (const kill of killsAmong((await sentStatements(record)).length, amountOf(6, 2))) {
       await rm(record);
       const killed = await aTarget();
       const { code } = await killed.watchedImport(source.url, watchStatements(record, kill));
