@@ -130,8 +130,11 @@ const masked = (text: string): string => BY_CHANCE.reduce((all, [pattern, sign])
 /** The names at whose place an identifier is renamed in every operation. */
 const POSITIONS = new Set(generalPositions.filter(({ values }) => values !== 'placeholders').flatMap(({ names }) => names));
 
-/** Depend on how far the work has come when the answer is made. */
-const BY_TIME: Record<string, string> = { 'POST /polls/{poll_id}/send': '/sent' };
+/** Depend on when the answer is made, and on how far the work has come then. */
+const BY_TIME: Record<string, string> = {
+  'POST /polls/{poll_id}/send': '/sent',
+  'GET /cabinet/admin/stats/system-info': '/uptime_seconds',
+};
 
 /** Places at which an answer on the mount is not that of the root in other words. `again` shows what changes by itself. */
 function faultsOf(root: unknown, again: unknown, mount: unknown, place: string): string[] {

@@ -41,8 +41,9 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
   });
   const start = (watched: Record<string, string> | null = null) =>
     startServiceProcess({
-      ...{ environment: Object.assign(environment(), watched), dataDir },
-      ...(watched && { program: 'src/server.ts' }),
+      environment: Object.assign(environment(), watched),
+      dataDir,
+      program: watched ? 'src/server.ts' : 'dist/server.js',
     });
   const restore = () =>
     createRequester(first.url, { 'x-api-key': apiToken })

@@ -164,7 +164,8 @@ describe('the example bot', () => {
     expect(texts).toContain('Site');
     expect(texts).not.toContain('For the rich');
     await setting('MENU_LAYOUT_ENABLED', false);
-    for (const { id } of (await web<{ items: { id: number }[] }>('/welcome-texts')).items) await remove(`/welcome-texts/${id}`);
+    for (const { id } of (await web<{ items: { id: number }[] }>('/welcome-texts')).items)
+      await change('DELETE', `/welcome-texts/${id}`);
   });
 
   it('activates the trial once and sends the link with its QR code', async () => {
@@ -385,13 +386,7 @@ async function joinsGroup(chat: SandboxChat, percent: number): Promise<void> {
   await change('PATCH', `/users/${(await userOf(chat)).id}`, { promo_group_id: id });
 }
 
-async function setting(key: string, value: unknown): Promise<void> {
-  await change('PUT', `/settings/${key}`, { value });
-}
-
-async function remove(path: string): Promise<void> {
-  await change('DELETE', path);
-}
+const setting = (key: string, value: unknown) => change('PUT', `/settings/${key}`, { value });
 
 async function change(method: string, path: string, body?: unknown): Promise<void> {
   const key = (await readFile(environment.API_KEY_FILE!, 'utf8')).trim();
