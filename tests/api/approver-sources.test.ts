@@ -235,10 +235,13 @@ describe('a denial that ends', () => {
   });
 
   test('by the time that the requester has set for its role makes dependent on him', async () => {
-    const { accomplice, role } = await aDenied();
+    const { accomplice, role, assignment } = await aDenied();
     const until = new Date(t.clock.now().getTime() + 1_000).toISOString();
     const body = { user_id: accomplice.user.id, role_id: role, expires_at: until };
     expect((await thief.post(`${RBAC}/assignments`, body)).status).toBe(200);
+    expect(await attempt(accomplice, await aWaiting())).toEqual(DEPENDENT);
+    // Whoever takes the role away after that time has lifted nothing.
+    expect((await boss.delete(`${RBAC}/assignments/${assignment}`)).status).toBe(200);
     expect(await attempt(accomplice, await aWaiting())).toEqual(DEPENDENT);
   });
 

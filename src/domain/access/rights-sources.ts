@@ -54,7 +54,8 @@ export async function recordLiftedDenials(
   const { policyId, roleId, userId }: { policyId?: number; roleId?: number; userId?: number } = denials;
   await t.db.sql(
     `INSERT INTO lifted_denials (user_id, resource, actions, sources, lifted_at)
-     SELECT ur.user_id, p.resource, p.actions, $4::jsonb, $5::timestamptz
+     SELECT ur.user_id, p.resource, p.actions, CASE WHEN ur.expires_at <= $5::timestamptz THEN ur.granted_through ELSE $4::jsonb END,
+       LEAST(ur.expires_at, $5::timestamptz)
      FROM access_policies p LEFT JOIN user_roles ur ON ur.role_id = p.role_id AND ur.is_active
      WHERE p.effect = 'deny' AND p.is_active AND (p.role_id IS NULL OR ur.user_id IS NOT NULL)
        AND p.id = coalesce($1::int, p.id) AND ($2::int IS NULL OR p.role_id = $2::int) AND ($3::int IS NULL OR ur.user_id = $3::int)
