@@ -83,18 +83,17 @@ async function aTarget() {
     await client.end();
     await database.drop();
   });
-  const cli = (command: string, source: string, options = {}) =>
-    runCommand(['import', command, source, '--json'], { DATABASE_URL: database.url, ADMIN_EMAILS: '' }, options);
+  const cli = (command: string, source: string, options = {}, watched: Record<string, string> = {}) => {
+    const environment = Object.assign({ DATABASE_URL: database.url, ADMIN_EMAILS: '' }, watched);
+    return runCommand(['import', command, source, '--json'], environment, options);
+  };
   const value = async (text: string) => (await client.query<{ value: unknown }>(text)).rows[0]!.value;
   const digest = (row: string, table: string) => `(SELECT md5(string_agg((${row})::text, ',' ORDER BY id)) FROM ${table} r)`;
   return {
     cli,
     importFrom: (source: string, killAt: (line: string) => boolean = () => false, wait = 0) =>
       cli('run', source, { killAt, wait }),
-    watchedImport: (source: string, watched: Record<string, string>) =>
-      runCommand(['import', 'run', source, '--json'], Object.assign({ DATABASE_URL: database.url, ADMIN_EMAILS: '' }, watched), {
-        program: 'src/cli.ts',
-      }),
+    watchedImport: (source: string, watched: Record<string, string>) => cli('run', source, { program: 'src/cli.ts' }, watched),
     users: async () => Number(await value('SELECT count(*) AS value FROM users')),
     // Codes that were drawn, and the times of the runs, are those of each; a user without a time of creation has that of the run.
     contents: () =>

@@ -117,7 +117,7 @@ function migratedIn(line: string): number | undefined {
   return line.startsWith('{') ? (JSON.parse(line) as { migrated?: number }).migrated : undefined;
 }
 
-/** Starts the service, whose packages the preloaded module can watch outside of the build; its process ends at the point. @returns no service where the process has ended before it was ready */
+/** Starts the service; its process ends at the point. @returns no service where the process has ended before it was ready */
 async function start(url: string, point: KillPoint | null = null) {
   const dataDir = await mkdtemp(join(tmpdir(), 'killed-migration-'));
   removals.push(() => rm(dataDir, { recursive: true, force: true }));

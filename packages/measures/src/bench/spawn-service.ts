@@ -6,7 +6,7 @@ import { trackChild } from './child-process.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
-const USUAL_POOL = '10';
+const USUAL_POOL = 10;
 
 /** Where the server has few connections left, SERVICE_POOL_SIZE says how many a process of the service may use at most. */
 export function limitedPool(environment: Record<string, string>): Record<string, string> {
