@@ -44,6 +44,14 @@ async function loadEngine(): Promise<typeof engine> {
   return engine;
 }
 
+/** Table by table, because a reference to a partitioned table would be dropped with the partition. */
+const DETACH_PARTITIONS = `DO $$ DECLARE item record; BEGIN
+  FOR item IN SELECT inhparent::regclass AS parent, inhrelid::regclass AS partition FROM pg_inherits
+    JOIN pg_class c ON c.oid = inhrelid AND c.relnamespace = 'partitions'::regnamespace AND c.relkind = 'r' LOOP
+    EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', item.parent, item.partition);
+  END LOOP;
+END $$`;
+
 /** SQL that would bring a database with all migrations to the Prisma schema; empty when they agree. */
 async function missingSql(): Promise<string> {
   const database = await PGlite.create();
@@ -55,7 +63,8 @@ async function missingSql(): Promise<string> {
       },
       await readSchemaFiles(migrationsDir),
     );
-    await database.exec('DROP TABLE schema_migrations, schema_sql');
+    // The schema engine knows of no partitions: it takes a reference to a partitioned table for one to each of them.
+    await database.exec(`DROP TABLE schema_migrations, schema_sql; ${DETACH_PARTITIONS}`);
     const { SchemaEngine } = await loadEngine();
     const files = await schemaFiles();
     const adapter = Object.assign(new PrismaPGlite(database), {

@@ -50,6 +50,7 @@ import { tracePurchase, traceReadOperations } from './measure/read-operations.ts
  *   that are stored with assignments and roles (110).
  * - lines of src, 155,500 to 156,000, and files, 1,089 to 1,093: API tokens and job queues for administrators, identifiers of merged accounts, the last mail, old requests; texts name
  *   the command as it is called in this installation; texts of contests in the reader's language; an upgrade that waits for locks in short tries.
+ * - lines of src, 156,000 to 156,275, and files, 1,093 to 1,095: partitions of five tables (170 lines) and their two commands.
  */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 3,
@@ -58,13 +59,13 @@ const LIMITS: Record<string, number> = {
   'places of a field (median)': 3,
   'mapping lines, all': 456,
   'lines an operation in routers and what they reach of the domain': 142,
-  'lines of src': 156_000,
-  'files of src': 1_093,
+  'lines of src': 156_275,
+  'files of src': 1_095,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,
   'writes of a foreign table': 12,
-  'duplicated blocks': 6,
+  'duplicated blocks': 3,
   'files over 400 lines': 0,
 };
 

@@ -8,3 +8,4 @@ export declare function filesForBothDatabases(
   options?: { isWhole?: boolean },
 ): { differing: string[]; sample: string[] };
 export declare function filesOfProcesses(seed: string): string[];
+export declare function filesLeftOut(seed: string, options: { isWhole: boolean }): string[];

@@ -35,24 +35,25 @@ export const DIFFERS = [
   ['tests/api/request-times.test.ts', 'timestamps of a request, to the microsecond'],
 ];
 /** One of so many of the other files runs on the embedded database, too: in `npm test`, and in `npm run test:all`. */
-const ONE_FILE_IN = 64;
+const ONE_FILE_IN = 128;
 const ONE_FILE_IN_ALL = 12;
+/** Of the files on a difference `npm test` runs one in so many, `npm run test:all` all of them. */
+const ONE_DIFFERING_FILE_IN = 3;
 
 /** Start and stop of the service: every run of `npm test`. */
 const PROCESSES_ALWAYS = ['tests/system/start-stop.test.ts'];
-/** A replicated database is started and killed for minutes: `npm run test:all` only. */
-const PROCESSES_NEVER = ['tests/system/failover.test.ts'];
 /** Of the races, which run beside each other for minutes, one in so many. */
-const ONE_RACE_IN = 3;
+const ONE_RACE_IN = 6;
 /** Of the other tests of processes, which are drills of a minute or more, one in so many. */
-const ONE_DRILL_IN = 6;
+const ONE_DRILL_IN = 10;
 
 /**
  * Long ones on subjects that seldom change, of each group files of about the same length: `npm run test:all` runs one in three of each group,
- * chosen by the seed, `-- --every` all. Their sum would be half of its time.
+ * chosen by the seed, `-- --every` all. Their sum would be half of its time. Those of processes are not in `npm test`.
  */
 const LONG_FILES = [
   ['tests/domain/import/'],
+  // A replicated database is started and killed for minutes.
   ['tests/system/failover.test.ts', 'tests/system/import-command.test.ts', 'tests/system/import-kills.race.test.ts'],
   ['tests/system/panel-of-20000.test.ts', 'tests/system/point-in-time-recovery.test.ts', 'tests/system/backup-kill.race.test.ts'],
   [
@@ -64,13 +65,28 @@ const LONG_FILES = [
   ['tests/system/two-instances.test.ts', 'tests/system/rolling-restart.test.ts', 'tests/system/bad-partners.test.ts'],
 ];
 const ONE_LONG_FILE_IN = 3;
+/**
+ * Of each group of the project `service` `npm test` runs one file in so many; all of the other folders, as those of the domain on money, access,
+ * identity, subscriptions and the core.
+ */
+const SAMPLED_GROUPS = [
+  // Whole databases are copied.
+  { paths: ['tests/domain/import/'], oneIn: 8 },
+  { paths: ['tests/domain/backups/'], oneIn: 8 },
+  { paths: ['tests/api/'], oneIn: 3 },
+  { paths: ['tests/realtime/'], oneIn: 3 },
+  ...['provisioning', 'panel-events', 'broadcasts', 'pinned-messages', 'insight', 'referrals', 'engagement', 'promo', 'ops'].map(
+    (name) => ({ paths: [`tests/domain/${name}/`], oneIn: 3 }),
+  ),
+];
 
-/** Files that `npm run test:all` leaves out this time. */
-export function filesLeftOut(seed) {
-  return LONG_FILES.flatMap((paths) => {
-    const long = testFilesOf(paths);
-    const chosen = new Set(chosenBy(seed, long, ONE_LONG_FILE_IN));
-    return long.filter((path) => !chosen.has(path));
+/** Files that `npm run test:all` leaves out this time, or `npm test`. */
+export function filesLeftOut(seed, { isWhole }) {
+  const groups = isWhole ? LONG_FILES.map((paths) => ({ paths, oneIn: ONE_LONG_FILE_IN })) : SAMPLED_GROUPS;
+  return groups.flatMap(({ paths, oneIn }) => {
+    const files = testFilesOf(paths);
+    const chosen = new Set(chosenBy(seed, files, oneIn));
+    return files.filter((path) => !chosen.has(path));
   });
 }
 
@@ -87,17 +103,22 @@ function filesBelow(folder) {
   return names.map((name) => `${folder}${name.replaceAll('\\', '/')}`);
 }
 
-/** Every file on the subject of a difference, and a sample of the others that this seed chooses. */
+/** The files on the subject of a difference, for `npm test` a part of them, and a sample of the others that this seed chooses. */
 export function filesForBothDatabases(seed, { isWhole = false } = {}) {
-  const differing = new Set(testFilesOf(DIFFERS.map(([path]) => path)));
+  const all = testFilesOf(DIFFERS.map(([path]) => path));
+  const differing = new Set(all);
   // The cases of the large matrices are of operations, and run on the server.
   const others = testFilesOf(ON_A_DATABASE).filter((path) => !differing.has(path) && !path.startsWith('tests/contract/'));
-  return { differing: [...differing], sample: chosenBy(seed, others, isWhole ? ONE_FILE_IN_ALL : ONE_FILE_IN) };
+  return {
+    differing: isWhole ? all : chosenBy(seed, all, ONE_DIFFERING_FILE_IN),
+    sample: chosenBy(seed, others, isWhole ? ONE_FILE_IN_ALL : ONE_FILE_IN),
+  };
 }
 
 /** Tests of processes of one `npm test`: those that always run, and a sample of the others that this seed chooses. */
 export function filesOfProcesses(seed) {
-  const others = testFilesOf(['tests/system/']).filter((path) => ![...PROCESSES_ALWAYS, ...PROCESSES_NEVER].includes(path));
+  const elsewhere = [...PROCESSES_ALWAYS, ...LONG_FILES.flat()];
+  const others = testFilesOf(['tests/system/']).filter((path) => !elsewhere.includes(path));
   return [...PROCESSES_ALWAYS, ...chosenBy(seed, others, ONE_DRILL_IN)];
 }
 

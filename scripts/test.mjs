@@ -58,7 +58,7 @@ const seed = process.env.MATRIX_SEED ?? String(randomInt(2 ** 31));
 if (isEverything) delete process.env.MATRIX_SEED;
 else process.env.MATRIX_SEED = seed;
 if (isWhole) process.env.MATRIX_ALL = '1';
-const leftOut = isWhole && !isEverything ? filesLeftOut(seed) : [];
+const leftOut = isEverything ? [] : filesLeftOut(seed, { isWhole });
 /** The runner's --exclude has no effect on the files of a project. */
 const without = (paths) => testFilesOf(paths).filter((path) => !leftOut.includes(path));
 
@@ -83,16 +83,20 @@ await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
 
 const startedAt = performance.now();
 console.log(`Samples of this run: MATRIX_SEED=${seed}${isWhole ? '' : ' (npm run test:all tries every case)'}`);
-if (leftOut.length > 0) console.log(`Left out this time (npm run test:all -- --every runs them): ${leftOut.join(', ')}`);
+if (isWhole && leftOut.length > 0)
+  console.log(`Left out this time (npm run test:all -- --every runs them): ${leftOut.join(', ')}`);
 const unit = (options) => round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {}, options);
 const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
 const workers = hasEnoughConnections ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
 const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...workers };
-const service = () =>
-  round('service on PostgreSQL', ['--project', 'service', ...without([...ON_A_DATABASE, ...BEFORE_ANY_SQL])], {
+const service = () => {
+  const all = [...ON_A_DATABASE, ...BEFORE_ANY_SQL];
+  const files = without(all);
+  return round(`service on PostgreSQL: ${files.length} of ${testFilesOf(all).length} files`, ['--project', 'service', ...files], {
     ...onServer,
     ...recorded,
   });
+};
 const race = (options) => {
   const files = isWhole ? [] : filesOfRaces(seed);
   return round(
@@ -153,7 +157,7 @@ async function embeddedRound(options) {
     return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env, options);
   const { differing, sample } = filesForBothDatabases(seed, { isWhole });
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
-  return round(name, ['--project', 'service', ...differing, ...without(sample)], env, options);
+  return round(name, ['--project', 'service', ...without([...differing, ...sample])], env, options);
 }
 
 /** Runs the test runner with its output collected. */

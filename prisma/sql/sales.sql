@@ -100,12 +100,12 @@ BEGIN
     END IF;
   END IF;
 
-  v_columns := ARRAY(SELECT jsonb_object_keys(v_sale.changes)) || ARRAY['provision_state', 'provision_version', 'provision_attempts',
-    'provision_error', 'provision_reset_traffic', 'provision_reset_devices', 'provision_requested_at'];
   IF v_sale.subscription_id IS NULL THEN
     v_new := with_push_requested(
       jsonb_populate_record(NULL::subscriptions, v_sale.changes), v_sale.resets_traffic, v_sale.resets_devices, p_now);
     -- Columns that are not among the changes get their defaults.
+    v_columns := ARRAY(SELECT jsonb_object_keys(v_sale.changes)) || ARRAY['provision_state', 'provision_version', 'provision_attempts',
+      'provision_error', 'provision_reset_traffic', 'provision_reset_devices', 'provision_requested_at'];
     EXECUTE (
       SELECT format('INSERT INTO subscriptions (user_id, created_at, updated_at, %s) SELECT $1, $2, $2, %s RETURNING *',
         string_agg(quote_ident(c.name), ', '), string_agg('($3).' || quote_ident(c.name), ', '))
@@ -115,11 +115,19 @@ BEGIN
     SELECT s.* INTO v_new FROM subscriptions s WHERE s.id = v_sale.subscription_id;
     v_new := with_push_requested(
       jsonb_populate_record(v_new, v_sale.changes), v_sale.resets_traffic, v_sale.resets_devices, p_now);
-    EXECUTE (
-      SELECT format('UPDATE subscriptions s SET updated_at = $2, %s WHERE s.id = $1 RETURNING s.*',
-        string_agg(format('%1$I = ($3).%1$I', c.name), ', '))
-      FROM unnest(v_columns) AS c (name))
-    INTO sold USING v_sale.subscription_id, p_now, v_new;
+    -- All columns, so that the plan of the statement is kept.
+    UPDATE subscriptions s SET updated_at = p_now, status = v_new.status, is_trial = v_new.is_trial, start_date = v_new.start_date,
+      end_date = v_new.end_date, traffic_limit_gb = v_new.traffic_limit_gb, traffic_used_gb = v_new.traffic_used_gb,
+      purchased_traffic_gb = v_new.purchased_traffic_gb, traffic_reset_at = v_new.traffic_reset_at, device_limit = v_new.device_limit,
+      connected_squads = v_new.connected_squads, tariff_id = v_new.tariff_id, is_daily_paused = v_new.is_daily_paused,
+      cancel_ended_autopay = v_new.cancel_ended_autopay, cancel_paused_daily = v_new.cancel_paused_daily,
+      last_daily_charge_at = v_new.last_daily_charge_at, subscription_url = v_new.subscription_url,
+      subscription_crypto_link = v_new.subscription_crypto_link, vpnpanel_short_uuid = v_new.vpnpanel_short_uuid,
+      autopay_enabled = v_new.autopay_enabled, autopay_days_before = v_new.autopay_days_before, provision_state = v_new.provision_state,
+      provision_version = v_new.provision_version, provision_attempts = v_new.provision_attempts, provision_error = v_new.provision_error,
+      provision_reset_traffic = v_new.provision_reset_traffic, provision_reset_devices = v_new.provision_reset_devices,
+      provision_requested_at = v_new.provision_requested_at
+    WHERE s.id = v_sale.subscription_id RETURNING s.* INTO sold;
     IF v_sale.drops_purchases THEN
       DELETE FROM traffic_purchases t WHERE t.subscription_id = v_sale.subscription_id;
     END IF;

@@ -75,7 +75,15 @@ function readHead(sql: string): { contracted: Map<string, string>; met: Set<stri
 
 /** Kinds of statements that take nothing away. */
 const HARMLESS = [
-  ...['CreateSeqStmt', 'CreateEnumStmt', 'CreateExtensionStmt', 'CreateFunctionStmt', 'CommentStmt', 'VariableSetStmt'],
+  ...[
+    'CreateSeqStmt',
+    'CreateEnumStmt',
+    'CreateExtensionStmt',
+    'CreateFunctionStmt',
+    'CommentStmt',
+    'VariableSetStmt',
+    'CreateSchemaStmt',
+  ],
   ...['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'SelectStmt'],
 ];
 
@@ -115,6 +123,7 @@ function breakingPartsOf(statement: Node, schema: Schema, made: Made): Breaking[
     const object = [relation?.relname, subname].filter(Boolean).join('.');
     return [{ object: object || newname!, reason: 'is renamed' }];
   }
+  if ('DoStmt' in statement) return [{ object: 'DO', reason: 'does what only a person can judge', isOnRows: true }];
   return [{ object: kind, reason: 'this check does not know what the statement does to the previous release' }];
 }
 

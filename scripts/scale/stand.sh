@@ -10,12 +10,14 @@
 #   scripts/scale/stand.sh kill-node FOLDER      SIGKILL of the primary's Patroni and of all its PostgreSQL processes
 #   scripts/scale/stand.sh switchover FOLDER     a planned change of the primary
 #   scripts/scale/stand.sh pause-primary FOLDER SECONDS   SIGSTOP of all PostgreSQL processes of the primary, later SIGCONT
+#   scripts/scale/stand.sh lose-primary FOLDER SECONDS    the replicas receive nothing for so long, then the primary's node is killed: with
+#                                                STAND_SYNCHRONOUS=false what was written meanwhile is lost
 #   scripts/scale/stand.sh revive FOLDER         starts what a fault has ended
 #   scripts/scale/stand.sh stop FOLDER           ends everything that `start` has started; the data stays until the folder is deleted
 #
 # Environment of the first start: STAND_PORT (the first of 24 ports; default: a free range from 12400), STAND_DCS (etcd; etcd3 with Patroni before
 # 3.1 lets a primary that was stopped for longer than STAND_TTL go on unasked, and acknowledged writes are lost), STAND_STRICT (false; true: no
-# write without a replica), STAND_TTL (20 s), STAND_LOOP (2 s), STAND_CHECK (1s, interval of HAProxy).
+# write without a replica), STAND_SYNCHRONOUS (true; false: a write does not wait for a replica), STAND_TTL (20 s), STAND_LOOP (2 s), STAND_CHECK (1s, interval of HAProxy).
 #
 # PostgreSQL does not run as root: started by root, all processes run as the user postgres of the package; else as the user who starts them.
 set -euo pipefail
@@ -141,6 +143,10 @@ require_leader() { leader || fail 'there is no primary'; }
 
 # --- configuration
 
+is_synchronous() {
+  if [ -f "$FOLDER/node1.yml" ]; then grep -q 'synchronous_mode: true' "$FOLDER/node1.yml"; else [ "${STAND_SYNCHRONOUS:-true}" = true ]; fi
+}
+
 write_node() {
   cat >"$FOLDER/node$1.yml" <<YML
 scope: stand
@@ -152,11 +158,11 @@ bootstrap:
     ttl: ${STAND_TTL:-20}
     loop_wait: ${STAND_LOOP:-2}
     retry_timeout: 5
-    maximum_lag_on_failover: 1048576
+    maximum_lag_on_failover: $(is_synchronous && echo 1048576 || echo 1073741824)
     # A primary that crashed hands over at once, by both names of the setting; with synchronous replication that loses nothing.
     primary_start_timeout: 0
     master_start_timeout: 0
-    synchronous_mode: true
+    synchronous_mode: ${STAND_SYNCHRONOUS:-true}
     synchronous_mode_strict: ${STAND_STRICT:-false}
     postgresql:
       use_pg_rewind: true
@@ -305,7 +311,7 @@ status() {
   replicas=$(PGCONNECT_TIMEOUT=2 "$(server_programs)/psql" -X -At -h "$HOST" -p "$PRIMARY_PORT" -U postgres -d postgres -c \
     "SELECT count(*) FILTER (WHERE state = 'streaming'), count(*) FILTER (WHERE sync_state = 'sync') FROM pg_stat_replication" 2>/dev/null) || replicas='none'
   echo "streaming|synchronous: $replicas"
-  [ "$replicas" = '2|1' ] || code=1
+  [ "$replicas" = "$(is_synchronous && echo '2|1' || echo '2|0')" ] || code=1
   return $code
 }
 
@@ -332,6 +338,29 @@ kill_node() {
   echo "node$node and its Patroni killed"
 }
 
+on_node() {
+  local node=$1
+  shift
+  "$(server_programs)/psql" -X -q -h "$HOST" -p $((NODE_PORT + node)) -U postgres -d postgres "$@"
+}
+
+# Patroni would correct the address of the primary, so it is stopped meanwhile.
+lose_primary() {
+  local primary node replicas=()
+  primary=$(require_leader)
+  for node in "${NODES[@]}"; do [ "$node" = "$primary" ] || replicas+=("$node"); done
+  for node in "${replicas[@]}"; do
+    signal_if_alive STOP "patroni$node"
+    on_node "$node" -c "ALTER SYSTEM SET primary_conninfo = 'host=$HOST port=1'" -c 'SELECT pg_reload_conf()' >/dev/null
+  done
+  sleep "$1"
+  kill_node
+  for node in "${replicas[@]}"; do
+    on_node "$node" -c 'ALTER SYSTEM RESET primary_conninfo' -c 'SELECT pg_reload_conf()' >/dev/null
+    signal_if_alive CONT "patroni$node"
+  done
+}
+
 pause_primary() {
   local node processes
   node=$(require_leader)
@@ -347,6 +376,7 @@ stop() {
   for node in "${NODES[@]}"; do
     mapfile -t processes < <(server_processes "$node")
     [ ${#processes[@]} -eq 0 ] || kill -CONT ${processes[@]} 2>/dev/null || true
+    signal_if_alive CONT "patroni$node"
     signal_if_alive TERM "patroni$node"
   done
   for _ in $(seq 150); do
@@ -399,6 +429,7 @@ case "$1" in
   kill-primary) kill_primary ;;
   kill-node) kill_node ;;
   pause-primary) pause_primary "${3:?seconds}" ;;
+  lose-primary) lose_primary "${3:?seconds}" ;;
   revive) start_processes ;;
   *) usage ;;
 esac

@@ -1,6 +1,9 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import { createGzip } from 'node:zlib';
 import type { App } from '../core/app.ts';
 import { snakeCase } from '../core/camel-case.ts';
 import type { EnvSource } from '../core/env.ts';
@@ -121,4 +124,28 @@ export function openNewFile(path: string): Promise<FileHandle> {
   return open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(error.code === 'EEXIST' ? `${path} exists already.` : `${path} cannot be written: ${error.code}.`);
   });
+}
+
+/** `prepare` of a command with `--to FILE`: the service, where it writes the file, is in another folder. */
+export const prepareTo: NonNullable<Command['prepare']> = async ({ options }) => ({
+  ...options,
+  to: typeof options.to === 'string' ? resolve(options.to) : undefined,
+});
+
+/** The file of `--to FILE`. @throws UsageError without it */
+export function fileOf({ options }: CommandCall): string {
+  if (typeof options.to !== 'string') throw new UsageError('--to FILE is needed.');
+  return options.to;
+}
+
+/** Compresses contents into a new file that only its owner can read; an incomplete one is deleted. @throws CommandError as `openNewFile` */
+export async function writeGzip(path: string, contents: AsyncIterable<string | Uint8Array>): Promise<void> {
+  const file = await openNewFile(path);
+  try {
+    await pipeline(contents, createGzip(), file.createWriteStream({ flush: true }));
+  } catch (error) {
+    // Any failure: a part of the contents is no file to be found later.
+    await rm(path, { force: true });
+    throw error;
+  }
 }

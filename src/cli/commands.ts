@@ -34,6 +34,7 @@ import {
   resendGiftCommand,
 } from './money-commands.ts';
 import { moveCommand } from './move/move-command.ts';
+import { exportPartitionCommand, listPartitionsCommand } from './partition-commands.ts';
 import { personEraseCommand, personExportCommand } from './person-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { reportCommand } from './report-command.ts';
@@ -72,6 +73,8 @@ export const commands: readonly Command[] = [
   restoreBackupCommand,
   drillCommand,
   moveCommand,
+  listPartitionsCommand,
+  exportPartitionCommand,
   sandboxFillCommand,
   setWebhookCommand,
   importCheckCommand,

@@ -1,15 +1,19 @@
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import { inTransaction } from '../core/db/transaction.ts';
 import { recordCommand } from '../domain/access/audit-log.ts';
 import { advanceErasure, eraseNow } from '../domain/personal-data/erase-person.ts';
 import { listBackupsBefore } from '../domain/personal-data/remaining-backups.ts';
 import { requireRequest } from '../domain/personal-data/requests.ts';
 import { personArchive } from '../domain/personal-data/write-archive.ts';
-import { alignColumns, type Command, type CommandCall, CommandError, UsageError, wholeNumber } from './command.ts';
+import {
+  alignColumns,
+  type Command,
+  type CommandCall,
+  fileOf,
+  prepareTo,
+  UsageError,
+  wholeNumber,
+  writeGzip,
+} from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 
 const MAX_ID = 2_147_483_647;
@@ -27,22 +31,12 @@ export const personExportCommand: Command = {
   options: { user: { type: 'string' }, to: { type: 'string' } },
   words: [0, 0],
   runsInService: true,
-  // The service, where it writes the file, is in another folder.
-  prepare: async ({ options }) => ({ ...options, to: typeof options.to === 'string' ? resolve(options.to) : undefined }),
+  prepare: prepareTo,
   run: (call) => {
     const userId = userOf(call);
-    const path = call.options.to;
-    if (typeof path !== 'string') throw new UsageError('--to FILE is needed.');
+    const path = fileOf(call);
     return withApp(call, async (app) => {
-      const target = createWriteStream(path, { mode: 0o600, flags: 'wx' });
-      try {
-        await pipeline(personArchive(app, userId), createGzip(), target);
-      } catch (error) {
-        const isThere = (error as NodeJS.ErrnoException).code === 'EEXIST';
-        // Any failure: an incomplete archive is deleted; one that was there before stays.
-        if (!isThere) await rm(path, { force: true });
-        throw isThere ? new CommandError(`${path} exists already.`) : error;
-      }
+      await writeGzip(path, personArchive(app, userId));
       await inTransaction(app, (t) =>
         recordCommand(t, OPERATOR.name, {
           ...{

@@ -73,7 +73,7 @@ export function textFrame(text: string): Buffer {
  * `event_id` of a frame: the same for an event on every instance and after every resume or restart, while `id` is a position (spec 10 K4).
  * The time distinguishes events whose row numbers were given again after a restore of the database to an earlier point in time.
  */
-function eventIdOf({ id, createdAt }: DeliveredEvent): string {
+export function eventIdOf({ id, createdAt }: Pick<DeliveredEvent, 'id' | 'createdAt'>): string {
   return `evt_${id.toString(36)}_${createdAt.getTime().toString(36)}`;
 }
 

@@ -204,9 +204,11 @@ describe('recovery codes', () => {
 describe('attempts', () => {
   it('are limited by account, whichever ticket and address they come with', async () => {
     const { secret } = await addTotp(admin);
+    // Before the attempts, because it advances the clock, and attempts are counted in fixed windows.
+    const code = nextCode(secret);
     for (let attempt = 0; attempt < 10; attempt += 1)
       expect(await secondPart(await aTicket(), { code: '000000' })).toMatchObject(REFUSED);
-    expect((await secondPart(await aTicket(), { code: nextCode(secret) })).status).toBe(429);
+    expect((await secondPart(await aTicket(), { code })).status).toBe(429);
   });
 
   it('of one address are limited', async () => {

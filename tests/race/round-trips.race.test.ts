@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
 import { spinWheel } from '../../src/domain/engagement/wheel/spin-wheel.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
+import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
+import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { buyGift } from '../../src/domain/storefront/gifts/buy-gift.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
 import { chargeDays, togglePause } from '../../src/domain/subscriptions/daily.ts';
@@ -15,6 +18,7 @@ import { switchTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
 import { switchTraffic } from '../../src/domain/subscriptions/switch-traffic.ts';
 import { aGiftTariff, anOrder, giftsAreOn } from '../support/gift-samples.ts';
 import { aPromocode } from '../support/promocode-samples.ts';
+import { aSubscription, withPanel } from '../support/provisioning-setup.ts';
 import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff } from '../support/sale-samples.ts';
 import { statementsDuring } from '../support/statement-recorder.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -74,6 +78,19 @@ async function aSubscriber(app: TestApp, tariffId: number | null, columns: Recor
   await aStoredSubscription(app.app, buyer.userId, { tariff_id: tariffId, ...columns });
   return buyer;
 }
+
+test('a push of a user that the panel has: the lease, the row and the result, without a transaction', async () => {
+  const { app } = await withPanel();
+  const { id } = await aSubscription(app);
+  const push = async () => {
+    await inTransaction(app, (t) => requestProvisioning(t, id));
+    return statementsDuring(() => pushSubscription(app, id));
+  };
+  expect((await push()).transactions).toHaveLength(1);
+  const { transactions, others } = await push();
+  expect(transactions).toEqual([]);
+  expect(others).toHaveLength(3);
+});
 
 describe('sales of tariffs', () => {
   test('a first purchase: the lock, the sale and the answer', async () => {

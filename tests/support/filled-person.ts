@@ -121,7 +121,7 @@ async function fillAccount(
 async function dropChecks(app: App): Promise<void> {
   const checks = await app.db.sql<{ tableName: string; name: string }>(
     `SELECT conrelid::regclass::text AS table_name, quote_ident(conname) AS name FROM pg_constraint
-     WHERE connamespace = 'public'::regnamespace AND conrelid <> 0 AND conrelid <> 'users'::regclass
+     WHERE connamespace = 'public'::regnamespace AND conparentid = 0 AND conrelid <> 0 AND conrelid <> 'users'::regclass
        AND (contype = 'c' OR (contype = 'f' AND NOT confrelid::regclass::text = ANY($1::text[])))`,
     [PERSONAL_TABLES.map(({ table }) => table)],
   );

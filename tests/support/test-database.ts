@@ -246,9 +246,10 @@ const MAX_LEFT_BYTES = 1024 * 1024;
  * of them and each of their indexes, but a file of tests writes about ten.
  */
 const USED_TABLES = `
-  SELECT 'SELECT ' || quote_literal(c.relname) || ' AS name WHERE EXISTS (SELECT 1 FROM '
-      || quote_ident(c.relname) || ')' AS query, pg_relation_size(c.oid) AS bytes
-  FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname <> ALL ($1::text[])
+  SELECT 'SELECT ' || quote_literal(n.nspname || '"."' || c.relname) || ' AS name WHERE EXISTS (SELECT 1 FROM '
+      || quote_ident(n.nspname) || '.' || quote_ident(c.relname) || ')' AS query, pg_relation_size(c.oid) AS bytes
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname IN ('public', 'partitions')
+  WHERE c.relkind = 'r' AND c.relname <> ALL ($1::text[])
     AND pg_relation_size(c.oid) > 0`;
 const USED_SEQUENCES = `
   SELECT schemaname || '.' || sequencename AS name FROM pg_sequences

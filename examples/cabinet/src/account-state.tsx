@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { View } from './routes.ts';
 import { client } from './service.ts';
 import { money, useLanguage, useTexts } from './texts.ts';
@@ -26,6 +26,9 @@ interface AccountState {
   /** Increases when a live event concerns tickets, so that their view loads again. */
   ticketChanges: number;
 }
+
+const followLive = (onChange: () => void) => client.live.onStatus(onChange);
+const isLiveNow = () => client.live.status === 'open';
 
 const AccountContext = createContext<AccountState | null>(null);
 
@@ -77,7 +80,7 @@ export function AccountProvider({ children }: { children: ReactNode }) {
   const subscription = useLoaded(() => client.api.subscription.get.query());
   const features = useLoaded(loadFeatures);
   const [notices, setNotices] = useState<readonly Notice[]>([]);
-  const [isLive, setIsLive] = useState(client.live.status === 'open');
+  const isLive = useSyncExternalStore(followLive, isLiveNow);
   const [ticketChanges, setTicketChanges] = useState(0);
   const { reload: reloadBalance } = balance;
   const { reload: reloadSubscription } = subscription;
@@ -116,7 +119,6 @@ export function AccountProvider({ children }: { children: ReactNode }) {
         show(texts.noticeReply);
         setTicketChanges((count) => count + 1);
       }),
-      client.live.onStatus((status) => setIsLive(status === 'open')),
       // Events may have been missed, so everything is loaded again.
       client.live.onGap(reload),
     ];

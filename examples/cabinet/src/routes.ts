@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 
 /** The address of a view is in the hash (`#/tickets/12`): a reload keeps the view, and the browser's back button works. */
 export const VIEWS = [
@@ -43,12 +43,13 @@ export function openView(view: View, argument?: string | number): void {
   location.hash = addressOf(view, argument);
 }
 
+function subscribe(onChange: () => void): () => void {
+  addEventListener('hashchange', onChange);
+  return () => removeEventListener('hashchange', onChange);
+}
+
+/** Also follows a change between the first rendering and the subscription. */
 export function useRoute(): Route {
-  const [route, setRoute] = useState(() => readRoute(location.hash));
-  useEffect(() => {
-    const read = () => setRoute(readRoute(location.hash));
-    addEventListener('hashchange', read);
-    return () => removeEventListener('hashchange', read);
-  }, []);
-  return route;
+  const hash = useSyncExternalStore(subscribe, () => location.hash);
+  return useMemo(() => readRoute(hash), [hash]);
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
 import { ApiTokens } from './api-tokens.tsx';
 import { Approvals } from './approvals.tsx';
 import { Health } from './health.tsx';
@@ -48,14 +48,14 @@ const VIEWS: readonly View[] = [
 const LANGUAGE_KEY = 'dashboard.language';
 const THEME_KEY = 'dashboard.theme';
 
+function subscribe(onChange: () => void): () => void {
+  addEventListener('hashchange', onChange);
+  return () => removeEventListener('hashchange', onChange);
+}
+
+/** Also follows a change between the first rendering and the subscription. */
 function useAddress(): string {
-  const [address, setAddress] = useState(() => location.hash.slice(2));
-  useEffect(() => {
-    const follow = () => setAddress(location.hash.slice(2));
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
-  }, []);
-  return address;
+  return useSyncExternalStore(subscribe, () => location.hash.slice(2));
 }
 
 function firstLanguage(): Language {

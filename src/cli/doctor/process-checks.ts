@@ -7,6 +7,7 @@ import type { Database } from '../../core/db/database.ts';
 import type { Db } from '../../core/db/db.ts';
 import { compareMigrations, readSchemaFiles } from '../../core/db/migrate.ts';
 import type { Env } from '../../core/env.ts';
+import { readDatabaseNumber } from '../../core/events/event-log.ts';
 import { COMMAND_LINE } from '../../core/process-env.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -117,6 +118,20 @@ async function checkReplica(standby: Pick<Db, 'sql'>): Promise<Finding> {
   }
 }
 
+/** Whether the address without the pooler works and leads to the same database. */
+async function checkPooler({ db, side }: Database): Promise<Finding> {
+  const next =
+    'DATABASE_DIRECT_URL is the address of the same database without the pooler: notices, migrations, backups and restores need it.';
+  try {
+    const isSame = (await readDatabaseNumber(db.sql)) === (await readDatabaseNumber(side.sql));
+    if (isSame) return ok('pooler', 'both addresses lead to the same database');
+    return problem('pooler', 'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases', next);
+  } catch (error) {
+    // Any failure: that the address cannot be used is the finding.
+    return problem('pooler', error instanceof Error ? error.message : String(error), next);
+  }
+}
+
 export async function checkServer(database: Database, env: Env, where: string): Promise<Finding[]> {
   const askedAt = Date.now();
   const [facts] = await database.db.sql<{ version: string; now: Date; max: number; reserved: number; used: number }>(
@@ -137,6 +152,8 @@ export async function checkServer(database: Database, env: Env, where: string): 
     }
     return findings;
   }
+  const isPooled = env.databaseDirectUrl !== null;
+  if (isPooled) findings.push(await checkPooler(database));
   if (database.db.replica) findings.push(await checkReplica(database.db.replica.db));
   const skew = Math.round(Math.abs(facts!.now.getTime() - (askedAt + answeredAt) / 2));
   const allowed = SKEW_LIMIT_MS + (answeredAt - askedAt);
@@ -149,8 +166,8 @@ export async function checkServer(database: Database, env: Env, where: string): 
         )
       : ok('clocks', `${skew} ms apart`),
   );
-  // The pool, and one connection that listens.
-  const needed = env.databasePoolSize + 1;
+  // The pool, unless it is one of the pooler's clients, and one connection that listens.
+  const needed = (isPooled ? 0 : env.databasePoolSize) + 1;
   const free = facts!.max - facts!.reserved - facts!.used;
   const detail = `an instance needs up to ${needed}; the server allows ${facts!.max - facts!.reserved}, ${Math.max(0, free)} of them free now`;
   findings.push(

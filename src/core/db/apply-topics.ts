@@ -87,7 +87,7 @@ async function record(target: MigrationTarget, topic: SqlFile): Promise<void> {
        WHERE p.xmin = s.xmin AND p.pronamespace = 'public'::regnamespace
        UNION ALL
        SELECT format('TRIGGER %I ON %I.%I', t.tgname, c.relnamespace::regnamespace, c.relname)
-       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.xmin = s.xmin AND NOT t.tgisinternal
+       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE t.xmin = s.xmin AND NOT t.tgisinternal AND t.tgparentid = 0
        ORDER BY 1)
      WHERE s.name = $1`,
     [topic.name],

@@ -43,6 +43,9 @@ export function isRetryable(error: unknown): boolean {
   );
 }
 
+/** A statement with a `lock_timeout` was in the way of others, or they in its: its transaction may succeed later. */
+export const isLockOfOthers = (error: unknown): boolean => sqlState(error) === LOCK_NOT_AVAILABLE || isRetryable(error);
+
 /** The SQLSTATE behind an error of Prisma, node-postgres or PGlite. */
 export function sqlState(error: unknown): string | undefined {
   const failure = error as DriverError | null;

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { applyTopics } from './apply-topics.ts';
-import { isRetryable, LOCK_NOT_AVAILABLE, sqlState } from './db-errors.ts';
+import { isLockOfOthers } from './db-errors.ts';
 
 /** The two things the runner needs of a database session; both run on ONE connection. */
 export interface MigrationTarget {
@@ -75,16 +75,11 @@ export async function applySchema(target: MigrationTarget, files: SchemaFiles, o
       return [...migrated, ...topics.map((name) => `sql/${name}`)];
     } catch (error) {
       await target.run('ROLLBACK');
-      if (!onRepeat || tries === MOST_TRIES || !isLockOfOthers(error)) throw error;
+      if (!onRepeat || tries === MOST_TRIES || !isLockOfOthers((error as Error).cause ?? error)) throw error;
       await onRepeat(error);
       await delay(pauseMs);
     }
   }
-}
-
-function isLockOfOthers(error: unknown): boolean {
-  const cause = (error as Error).cause ?? error;
-  return sqlState(cause) === LOCK_NOT_AVAILABLE || isRetryable(cause);
 }
 
 async function applyMigrations(target: MigrationTarget, files: SchemaFiles): Promise<string[]> {

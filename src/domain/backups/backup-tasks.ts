@@ -61,24 +61,23 @@ export async function runTask(app: App, taskId: string, signal: AbortSignal): Pr
   const work = await app.db.long!.alone(async (session) => {
     // The one who may work knows that nobody else does.
     await failRunningTasks(app.db, INTERRUPTED, app.clock.now());
-    if (!(await updateTask(app.db, taskId, { status: 'running' }, app.clock.now()))) return null;
+    if (!(await updateTask(app.db, taskId, { status: 'running' }, app.clock.now()))) return;
     const task = (await findTask(app.db, taskId))!;
+    let backup: TakenBackup;
     try {
-      return await takeBackup(app, session, task, signal);
+      backup = await takeBackup(app, session, task, signal);
     } catch (error) {
       // Any failure: it ends the task, which says so, and the administrators are notified.
       const reason = signal.aborted ? INTERRUPTED : 'The backup failed, see the log';
       app.log.error({ err: error, taskId }, 'a backup failed');
       await updateTask(app.db, taskId, { status: 'failed', message: reason }, app.clock.now());
       await notifyAdministrators(app, 'create_failed', { reason });
-      return null;
+      return;
     }
+    // Before anybody else may work, who would take the task for one that was interrupted.
+    await finishTask(app, taskId, backup);
   });
-  if (work === null) {
-    await app.jobs.send('backups.create', { taskId }, { startAfter: addMs(app.clock.now(), TRY_AGAIN_MS) });
-    return;
-  }
-  if (work.result) await finishTask(app, taskId, work.result);
+  if (work === null) await app.jobs.send('backups.create', { taskId }, { startAfter: addMs(app.clock.now(), TRY_AGAIN_MS) });
 }
 
 const INTERRUPTED = 'The process ended before the backup was complete';

@@ -16,7 +16,7 @@ export async function listTables(sql: SqlRunner): Promise<Table[]> {
        (a.atthasdef OR a.attidentity <> '') AS defaulted, array_position(k.conkey, a.attnum) AS key_at
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
      LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p'
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' ORDER BY c.relname, a.attnum`,
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum`,
   );
   const tables = new Map<string, Table & { keyOrder: [number, string][] }>();
   for (const row of rows) {
@@ -68,12 +68,12 @@ export interface LooseIndex {
   definition: string;
 }
 
-/** Indexes that no constraint has, unique ones too: they can be dropped and built again. */
+/** Indexes that no constraint has, unique ones too: they can be dropped and built again, those of a partitioned table with its partitions. */
 export function listLooseIndexes(sql: SqlRunner): Promise<LooseIndex[]> {
   return sql<LooseIndex>(
-    `SELECT c.relname AS table, i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition
+    `SELECT c.relname AS table, i.indexrelid::regclass::text AS name, replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') AS definition
      FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT i.indisprimary AND NOT i.indisexclusion
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT i.indisprimary AND NOT i.indisexclusion
        AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid) ORDER BY 1, 2`,
   );
 }

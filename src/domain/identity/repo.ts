@@ -1,6 +1,6 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { AuthType } from './types.ts';
+import type { NewUser } from './types.ts';
 
 const USER = columns('User', [
   ...(['id', 'messengerId', 'authType', 'username', 'firstName', 'lastName', 'status', 'language', 'balanceKopeks'] as const),
@@ -88,17 +88,8 @@ export async function claimByUsername(db: Db, username: string, messengerId: num
 /** Case-sensitive. */
 export const findByReferralCode = (db: Db, code: string) => findOne(db, 'referral_code = $1', code);
 
-export interface UserInsert {
-  authType: AuthType;
-  messengerId: number | null;
-  username: string | null;
-  firstName: string | null;
-  lastName: string | null;
-  email: string | null;
-  emailVerified: boolean;
-  passwordHash: string | null;
+export interface UserInsert extends Omit<NewUser, 'promoGroupId'> {
   language: string;
-  referredById: number | null;
   referralCode: string;
   promoGroupId: number;
   assignedBy: string;

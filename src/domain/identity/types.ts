@@ -5,7 +5,7 @@ export type { SessionUser, UserRecord } from './repo.ts';
 export type UserStatus = Rows['User']['status'];
 
 /** How an account was first created; never changed by linking (spec 01 section 1.1). */
-export type AuthType = Rows['User']['authType'];
+type AuthType = Rows['User']['authType'];
 
 /** What a new account starts with (spec 01 section 2.2). Names and language are cleaned by `createUser`. */
 export interface NewUser {

@@ -173,7 +173,7 @@ async function parkBelow(context: ImportContext, table: string, parents: string,
      FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
      JOIN pg_class n ON n.relname = t.relname AND n.relnamespace = $1::regnamespace
      JOIN pg_attribute p ON p.attrelid = c.confrelid AND p.attnum = c.confkey[1] AND p.attname = 'id'
-     WHERE c.contype = 'f' AND c.confrelid = to_regclass($2) AND cardinality(c.conkey) = 1 AND c.connamespace = 'public'::regnamespace`,
+     WHERE c.contype = 'f' AND c.conparentid = 0 AND c.confrelid = to_regclass($2) AND cardinality(c.conkey) = 1 AND c.connamespace = 'public'::regnamespace`,
     [NEXT_SCHEMA, `public.${quote(table)}`],
   );
   for (const { table: child, column, isCleared } of references) {

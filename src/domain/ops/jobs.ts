@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '../../core/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { monitoringIntervalMs } from '../subscriptions/settings.ts';
 import { recordCycle } from './monitoring-cycle.ts';
+import { maintainPartitions } from './partitions.ts';
 import { purgeExpired } from './purge.ts';
 import { FAULT_KINDS, reportFault } from './report-fault.ts';
 
@@ -33,7 +34,18 @@ const vacuum = defineJob({
   handle: async ({ db }, { signal }) => db.vacuum?.(signal),
 });
 
-export const opsJobs = [purge, fault, monitoringCycle, vacuum];
+/** Makes partitions of the tables that only grow before they are needed, and removes those that the purge has emptied. */
+const partitions = defineJob({
+  name: 'ops.partitions',
+  queue: { expireSeconds: 3_600 },
+  every: () => 6 * HOUR_MS,
+  handle: async (app) => {
+    const done = await maintainPartitions(app);
+    if (done && (done.made.length > 0 || done.removed.length > 0)) app.log.info(done, 'partitions made and removed');
+  },
+});
+
+export const opsJobs = [purge, fault, monitoringCycle, vacuum, partitions];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {

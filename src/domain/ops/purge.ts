@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { addDays, confirmedNow } from '../../core/clock.ts';
+import { rowBatch } from '../../core/db/statement-values.ts';
 import { EVENT_RETENTION_DAYS } from '../../core/events/event-recorder.ts';
 import { purgeAuditLog } from '../access/purge-audit-log.ts';
 import { purgeRecipients } from '../mass-sends/control-sends.ts';
@@ -39,11 +40,9 @@ export async function purgeOldRows(app: App): Promise<Record<string, number>> {
   const deleted: Record<string, number> = {};
   for (const { table, column, days } of RETENTION_DAYS) {
     const before = addDays(app.clock.now(), -days);
+    const batch = rowBatch(table, `r.${column} < $1::timestamptz`, BATCH);
     for (;;) {
-      const rows = await app.db.sql(
-        `DELETE FROM ${table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${column} < $1::timestamptz LIMIT ${BATCH})) RETURNING 1 AS gone`,
-        [before],
-      );
+      const rows = await app.db.sql(`${batch.with} DELETE FROM ${table} r WHERE ${batch.contains} RETURNING 1 AS gone`, [before]);
       deleted[table] = (deleted[table] ?? 0) + rows.length;
       if (rows.length < BATCH) break;
     }

@@ -3,6 +3,7 @@ import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
 import { readPreferences } from '../identity/preferences.ts';
+import { withCryptoLink } from '../provisioning/panel-access.ts';
 import { clearDeletedLink, unlinkDeletedUser } from '../provisioning/panel-user.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { isLinkageValid, mayHaveAccess } from '../provisioning/rules.ts';
@@ -203,7 +204,8 @@ export async function refreshSubscription(app: App, { userId }: { userId: number
   const account = await findAccount(app.db, userId);
   if (!account?.subscription || account.vpnpanelUuid === null || account.subscription.isPushDue) return;
   const readAt = app.clock.now();
-  const found = await app.ports.panel.findByUuid(account.vpnpanelUuid);
+  const read = await app.ports.panel.findByUuid(account.vpnpanelUuid);
+  const found = read && (await withCryptoLink(app, read, account.subscription));
   await inTransaction(app, async (t) => {
     const current = await lockAccount(t.db, userId);
     const local = current?.subscription;

@@ -1,4 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
+import { rowBatch } from '../../core/db/statement-values.ts';
 import { ACCOUNT_TABLES } from './account-tables.ts';
 import { CONTACT_TABLES } from './contact-tables.ts';
 import type { PersonalTable, Phase } from './personal-table.ts';
@@ -55,11 +56,13 @@ export async function eraseTables(db: Db, phase: Phase, person: Person, signal?:
 
 function erasingSql({ table, of }: PersonalTable, erasure: Extract<PersonalTable['erasure'], { when: Phase }>): string {
   const kept = erasure.unless === undefined ? '' : ` AND NOT coalesce(${erasure.unless}, false)`;
-  const rows = (condition: string) =>
-    `r.ctid = ANY(ARRAY(SELECT r.ctid FROM ${table} r WHERE ${of}${kept}${condition} LIMIT ${BATCH})) RETURNING 1 AS done`;
-  if (erasure.by === 'delete') return `DELETE FROM ${table} r WHERE ${rows('')}`;
+  const change = (statement: string, condition = '') => {
+    const batch = rowBatch(table, `${of}${kept}${condition}`, BATCH);
+    return `${batch.with} ${statement} WHERE ${batch.contains} RETURNING 1 AS done`;
+  };
+  if (erasure.by === 'delete') return change(`DELETE FROM ${table} r`);
   const columns = Object.entries(erasure.set);
   const differs = columns.map(([column, value]) => `r.${column} IS DISTINCT FROM (${value})`).join(' OR ');
   const set = columns.map(([column, value]) => `${column} = ${value}`).join(', ');
-  return `UPDATE ${table} r SET ${set} WHERE ${rows(` AND (${differs})`)}`;
+  return change(`UPDATE ${table} r SET ${set}`, ` AND (${differs})`);
 }

@@ -103,6 +103,22 @@ function isUsedUp(user: PanelUser): boolean {
   return user.trafficLimitBytes > 0 && user.usedTrafficBytes >= user.trafficLimitBytes;
 }
 
+/** Of the subscription of a panel user. */
+interface StoredLinks {
+  subscriptionUrl: string | null;
+  subscriptionCryptoLink: string | null;
+}
+
+/**
+ * The same user with its crypto link: a panel that does not return it is asked to encrypt the address; null when it cannot. Never throws.
+ * @param stored one that is stored for the same address remains, and the panel is not asked
+ */
+export async function withCryptoLink(app: App, user: PanelUser, stored: StoredLinks | null = null): Promise<PanelUser> {
+  if (user.cryptoLink !== null || user.subscriptionUrl === '') return user;
+  if (stored?.subscriptionUrl === user.subscriptionUrl && stored.subscriptionCryptoLink !== null) return user;
+  return { ...user, cryptoLink: await app.ports.panel.encryptLink(user.subscriptionUrl) };
+}
+
 /** The panel user was deleted between two calls; the next try starts from the look-up. */
 export function mustExist(user: PanelUser | null): PanelUser {
   if (user) return user;

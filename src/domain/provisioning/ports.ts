@@ -100,7 +100,7 @@ export interface PanelUser {
   firstConnectedAt: Date | null;
   lastConnectedNodeUuid: string | null;
   subscriptionUrl: string;
-  /** Encrypted form of `subscriptionUrl` for clients that hide it; null when the panel returns none. Always null in `listUsers`. */
+  /** Encrypted form of `subscriptionUrl` for clients that hide it; null when the panel returns none, see `withCryptoLink`. */
   cryptoLink: string | null;
   messengerId: number | null;
   email: string | null;

@@ -2,11 +2,12 @@ import type { App } from '../../core/app.ts';
 import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { writeStateIfChanged } from '../../core/service-state.ts';
+import { syncedAccount } from '../identity/panel-account.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
 import { claimLease, releaseLease, renewLease, saveFailure, savePushed } from '../subscription-state/provision-state.ts';
-import { enforceStatus, mustExist, outageReasonOf, recordOutage } from './panel-access.ts';
+import { enforceStatus, mustExist, outageReasonOf, recordOutage, withCryptoLink } from './panel-access.ts';
 import { draftOf, patchOf, presentState, stateWithoutUser, usernameOf } from './panel-objects.ts';
 import { findPanelUser, mayAdopt, removePanelUser } from './panel-user.ts';
 import { isPanelError, PanelError, type PanelUser } from './ports.ts';
@@ -28,6 +29,9 @@ export const MAX_PUSH_ATTEMPTS = 8;
 
 /** Rounds of one push, while the row changes during each; then a new job continues. */
 const MAX_ROUNDS = 5;
+
+/** A lease younger than this is long enough for any call to the panel: it lasts 90 s. */
+const LEASE_RENEWAL_MS = 10_000;
 
 const USERNAME_MAX = 36;
 
@@ -74,9 +78,10 @@ export interface PushResult {
 
 /** The same, with the error of a push that was given up. */
 export async function tryPush(app: App, subscriptionId: number, signal?: AbortSignal): Promise<PushResult> {
+  const renewedAtMs = performance.now();
   const lease = await claimLease(app.db, subscriptionId);
   if (lease === null) return { outcome: (await subscriptionExists(app.db, subscriptionId)) ? 'busy' : 'gone', error: null };
-  const push: RunningPush = { subscriptionId, version: 0, lease, signal };
+  const push: RunningPush = { subscriptionId, version: 0, lease, renewedAtMs, signal };
   try {
     return { outcome: await pushUntilCurrent(app, push), error: null };
   } catch (error) {
@@ -93,6 +98,8 @@ interface RunningPush {
   /** Version of the row that is being pushed. */
   version: number;
   lease: Date;
+  /** Reading of the monotonic clock before the lease was claimed or renewed. */
+  renewedAtMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -102,7 +109,7 @@ async function pushUntilCurrent(app: App, push: RunningPush): Promise<'synced' |
     if (!target) return 'gone';
     push.version = target.version;
     const panelUser = await applyToPanel(app, target, (panelUser) => extendLease(app, push, panelUser));
-    const outcome = await store(app, push, target.user.id, panelUser);
+    const outcome = await store(app, push, target, panelUser && (await withCryptoLink(app, panelUser, target)));
     if (outcome === 'current') return 'synced';
     if (outcome === 'lease_lost') throw new LeaseLost(panelUser);
   }
@@ -130,14 +137,24 @@ async function afterLostLease(app: App, subscriptionId: number, panelUser: Panel
   return 'gone';
 }
 
+/** Before a call to the panel: renews a lease that is some seconds old. @throws LeaseLost */
 async function extendLease(app: App, push: RunningPush, panelUser: PanelUser | null): Promise<void> {
   push.signal?.throwIfAborted();
+  if (performance.now() - push.renewedAtMs < LEASE_RENEWAL_MS) return;
+  push.renewedAtMs = performance.now();
   const lease = await renewLease(app.db, push.subscriptionId, push.lease);
   if (lease === null) throw new LeaseLost(panelUser);
   push.lease = lease;
 }
 
-async function store(app: App, push: RunningPush, userId: number, panelUser: PanelUser | null) {
+async function store(app: App, push: RunningPush, { user }: PushTarget, panelUser: PanelUser | null) {
+  const { id: userId } = user;
+  if (panelUser && panelUser.uuid === user.vpnpanelUuid) {
+    // Nothing else changes: one statement. Where it finds another owner or link by now, the transaction decides.
+    const now = app.clock.now();
+    const outcome = await savePushed(app.db, { ...push, now }, panelUser, syncedAccount(userId, panelUser, now));
+    if (outcome !== 'lease_lost') return outcome;
+  }
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     const owner = await lockOwner(t.db, push.subscriptionId, userId);

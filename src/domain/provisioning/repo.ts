@@ -5,16 +5,8 @@ import { clearPanelLink } from '../subscription-state/panel-values.ts';
 import type { PanelGeneration, PanelUser } from './ports.ts';
 
 const PUSHED = columns('Subscription', [
-  ...([
-    'status',
-    'isTrial',
-    'endDate',
-    'trafficLimitGb',
-    'deviceLimit',
-    'connectedSquads',
-    'tariffId',
-    'vpnpanelShortUuid',
-  ] as const),
+  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'deviceLimit', 'connectedSquads', 'tariffId'] as const),
+  ...(['vpnpanelShortUuid', 'subscriptionUrl', 'subscriptionCryptoLink'] as const),
 ]);
 const OWNER = columns('User', [
   ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'email', 'emailVerified', 'vpnpanelUuid'] as const),

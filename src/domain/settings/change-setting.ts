@@ -1,16 +1,46 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refusal } from '../../core/errors.ts';
+import { type DeclaredRefusal, refusal } from '../../core/errors.ts';
 import { isBackupLocation } from './backup-location.ts';
 import { definitionOf, isSettingKey, type SettingKey, settingKeys } from './catalogue/catalogue.ts';
 import { listChoices, viewSetting } from './list-settings.ts';
 import { deleteSetting, lockOverride, upsertSetting } from './repo.ts';
-import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, storedForm, validateValue } from './rules.ts';
+import {
+  type Checked,
+  editProblem,
+  isVisible,
+  notAChoice,
+  settingBadFormat,
+  settingBadPlaceholder,
+  settingGuarded,
+  settingMaskedValue,
+  settingNotAChoice,
+  settingNotFound,
+  settingOutOfBounds,
+  settingReadOnly,
+  settingValueRequired,
+  settingWrongType,
+  storedForm,
+  validateValue,
+} from './rules.ts';
 import { refreshSetting, SETTING_CHANGED, storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
 
-export const settingBadFormat = refusal('setting_bad_format', 400, 'Value must be a known time zone');
-export const settingPathTaken = refusal('setting_path_taken', 400, 'Value must not be the path of YOOKASSA_WEBHOOK_PATH');
+const settingPathTaken = refusal('setting_path_taken', 400, 'Value must not be the path of YOOKASSA_WEBHOOK_PATH');
+
+/** With what the reset of a setting is refused. */
+export const SETTING_RESET_REFUSES: readonly DeclaredRefusal[] = [
+  settingPathTaken,
+  settingGuarded,
+  settingReadOnly,
+  settingNotFound,
+];
+/** With what a change of a setting is refused. */
+export const SETTING_CHANGE_REFUSES: readonly DeclaredRefusal[] = [
+  ...SETTING_RESET_REFUSES,
+  ...[settingBadFormat, settingBadPlaceholder, settingOutOfBounds, settingMaskedValue],
+  ...[settingNotAChoice, settingValueRequired, settingWrongType],
+];
 
 /**
  * Stores an override (spec 06 section 6.2). Every instance follows the event of the change; in this one it is in effect on return.

@@ -83,28 +83,36 @@ export type PushOutcome = 'current' | 'superseded' | 'lease_lost';
 
 /**
  * Stores the panel's answer. The row becomes synced, and the lease ends, only while the pushed version is the newest: after a request
- * that arrived during the push the row stays pending, with its resets. @param link null: the panel has no user and needs none
+ * that arrived during the push the row stays pending, with its resets.
+ * @param link null: the panel has no user and needs none
+ * @param owner a statement with the values $1 to $6 that locks the owner and returns its `id`; it is executed first. Without one the caller
+ *   has the lock. When it returns another owner than the row's, or none, the push counts as `lease_lost`
  */
 export async function savePushed(
   db: Db,
   push: { subscriptionId: number; version: number; lease: Date; now: Date },
   link: PanelLink | null,
+  owner: { sql: string; values: readonly unknown[] } | null = null,
 ): Promise<PushOutcome> {
+  const first = owner?.values.length ?? 0;
+  const [id, version, lease, now, shortUuid, url, cryptoLink] = [1, 2, 3, 4, 5, 6, 7].map((place) => `$${first + place}`);
   const [row] = await db.sql<{ isCurrent: boolean }>(
-    `UPDATE subscriptions SET
-       vpnpanel_short_uuid = COALESCE($5::text, vpnpanel_short_uuid),
-       subscription_crypto_link = CASE WHEN $6::text IS NULL THEN subscription_crypto_link
-         WHEN $7::text IS NULL AND subscription_url = $6::text THEN subscription_crypto_link ELSE $7::text END,
-       subscription_url = COALESCE($6::text, subscription_url),
-       provision_synced_version = $2::int, provisioned_at = $4::timestamptz,
-       provision_state = CASE WHEN provision_version = $2::int THEN 'synced' ELSE provision_state END,
-       provision_error = CASE WHEN provision_version = $2::int THEN NULL ELSE provision_error END,
-       provision_attempts = CASE WHEN provision_version = $2::int THEN 0 ELSE provision_attempts END,
-       provision_reset_traffic = provision_reset_traffic AND provision_version <> $2::int,
-       provision_reset_devices = provision_reset_devices AND provision_version <> $2::int,
-       provision_lease_until = CASE WHEN provision_version = $2::int THEN NULL ELSE provision_lease_until END
-     WHERE id = $1::int AND provision_lease_until = $3::timestamptz RETURNING provision_version = $2::int AS is_current`,
+    `${owner ? `WITH owner AS (${owner.sql}) ` : ''}UPDATE subscriptions SET
+       vpnpanel_short_uuid = COALESCE(${shortUuid}::text, vpnpanel_short_uuid),
+       subscription_crypto_link = CASE WHEN ${url}::text IS NULL THEN subscription_crypto_link
+         WHEN ${cryptoLink}::text IS NULL AND subscription_url = ${url}::text THEN subscription_crypto_link ELSE ${cryptoLink}::text END,
+       subscription_url = COALESCE(${url}::text, subscription_url),
+       provision_synced_version = ${version}::int, provisioned_at = ${now}::timestamptz,
+       provision_state = CASE WHEN provision_version = ${version}::int THEN 'synced' ELSE provision_state END,
+       provision_error = CASE WHEN provision_version = ${version}::int THEN NULL ELSE provision_error END,
+       provision_attempts = CASE WHEN provision_version = ${version}::int THEN 0 ELSE provision_attempts END,
+       provision_reset_traffic = provision_reset_traffic AND provision_version <> ${version}::int,
+       provision_reset_devices = provision_reset_devices AND provision_version <> ${version}::int,
+       provision_lease_until = CASE WHEN provision_version = ${version}::int THEN NULL ELSE provision_lease_until END
+     WHERE id = ${id}::int AND provision_lease_until = ${lease}::timestamptz${owner ? ' AND user_id = (SELECT o.id FROM owner o)' : ''}
+     RETURNING provision_version = ${version}::int AS is_current`,
     [
+      ...(owner?.values ?? []),
       push.subscriptionId,
       push.version,
       push.lease,

@@ -75,11 +75,15 @@ function repoOf(app: App, project: Project): string | null {
 async function listOf(app: App, project: Project, freshMs: number): Promise<Release[]> {
   const repo = repoOf(app, project);
   if (repo === null) return [];
+  const isFresh = ({ fetchedAt }: StoredList) => app.clock.now().getTime() - Date.parse(fetchedAt) < freshMs;
   const known = await storedList(app, project, repo);
-  if (known !== null && app.clock.now().getTime() - Date.parse(known.fetchedAt) < freshMs) return known.releases;
+  if (known !== null && isFresh(known)) return known.releases;
   const key = keyOf(project);
   if (!(await putIfAbsent(app, key, {}, CLAIM_SECONDS))) return (known ?? (await awaitList(app, project, repo)))?.releases ?? [];
   try {
+    // Another caller may have stored one between the look and the claim.
+    const stored = await storedList(app, project, repo);
+    if (stored !== null && isFresh(stored)) return stored.releases;
     const releases = await app.ports.releases.listReleases(repo);
     await writeState(app.db, key, { repo, releases, fetchedAt: app.clock.now().toISOString() } satisfies StoredList);
     if (project === 'bot') await notifyOfUpdate(app, repo, releases);

@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { findUserById } from '../identity/find-user.ts';
 import type { UserRecord } from '../identity/types.ts';
+import { withCryptoLink } from '../provisioning/panel-access.ts';
 import { adoptPanelUser, mayAdopt } from '../provisioning/panel-user.ts';
 import type { PanelUser } from '../provisioning/ports.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
@@ -29,12 +30,13 @@ export async function importPanelUser(app: App, userId: number): Promise<ImportO
   const found = await app.ports.panel.findByEmail(user.email);
   if (!found) return 'not_found';
   if (!(await mayAdopt(app, user, found))) return 'taken_by_another';
+  const panelUser = await withCryptoLink(app, found);
   return inTransaction(app, async (t) => {
     const subscription = await lockUserSubscription(t, userId);
     const present = await findUserById(t, userId);
     // During the call to the panel the user may have bought, been merged or blocked, or got another address.
     if (subscription === undefined || !isEligible(present) || present.email !== user.email) return 'not_applicable';
-    return write(t, userId, subscription, found);
+    return write(t, userId, subscription, panelUser);
   });
 }
 

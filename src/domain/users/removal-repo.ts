@@ -25,7 +25,7 @@ async function listReferences(db: Db): Promise<Reference[]> {
   const rows = await db.sql<Reference>(
     `SELECT c.conrelid::regclass::text AS "table", quote_ident(a.attname) AS "column", c.confdeltype = 'c' AS "isOwned"
      FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-     WHERE c.contype = 'f' AND c.confrelid = 'users'::regclass AND array_length(c.conkey, 1) = 1 AND c.confdeltype IN ('c', 'n')
+     WHERE c.contype = 'f' AND c.conparentid = 0 AND c.confrelid = 'users'::regclass AND array_length(c.conkey, 1) = 1 AND c.confdeltype IN ('c', 'n')
      ORDER BY 1, 2`,
   );
   return rows.filter((row) => !RETAINED.includes(row.table));

@@ -4,18 +4,13 @@ import type { SubscriptionInfo } from '../subscriptions/manual/manual-changes.ts
 import type { SubscriptionStatus } from '../subscriptions/types.ts';
 import type { UserItemRow } from './list/sorted-repo.ts';
 
+type NamedField = 'id' | 'messengerId' | 'username' | 'firstName' | 'lastName' | 'status' | 'language' | 'balanceKopeks';
+
 /** A user as the Web API shows one: the account, its primary promo group and its subscription (spec 01 section 10). */
 export interface UserView
   extends Pick<
     Rows['User'],
-    | 'id'
-    | 'messengerId'
-    | 'username'
-    | 'firstName'
-    | 'lastName'
-    | 'status'
-    | 'language'
-    | 'balanceKopeks'
+    | NamedField
     | 'referralCode'
     | 'referredById'
     | 'hasHadPaidSubscription'
@@ -106,14 +101,7 @@ export type TransactionInfo = Pick<
 export interface AdminUserDetail
   extends Pick<
     Rows['User'],
-    | 'id'
-    | 'messengerId'
-    | 'username'
-    | 'firstName'
-    | 'lastName'
-    | 'status'
-    | 'language'
-    | 'balanceKopeks'
+    | NamedField
     | 'email'
     | 'emailVerified'
     | 'createdAt'

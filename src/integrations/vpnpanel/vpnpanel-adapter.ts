@@ -85,19 +85,8 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     }
   }
 
-  async function withCryptoLink(user: PanelUser): Promise<PanelUser> {
-    if (user.cryptoLink !== null || user.subscriptionUrl === '') return user;
-    // An operation of its own: that a panel cannot encrypt links puts no doubt on the user.
-    const cryptoLink = await operation.run({ version: null, isDoubtful: false }, () => encryptLink(user.subscriptionUrl));
-    return { ...user, cryptoLink };
-  }
-
-  async function oneUser(answer: PanelAnswer): Promise<PanelUser | null> {
-    return answer.found ? withCryptoLink(fromWireUser(answer.value)) : null;
-  }
-
-  async function bestOf([best]: PanelUser[]): Promise<PanelUser | null> {
-    return best ? withCryptoLink(best) : null;
+  function oneUser(answer: PanelAnswer): PanelUser | null {
+    return answer.found ? fromWireUser(answer.value) : null;
   }
 
   const usersOf = (answer: PanelAnswer, matches: (user: PanelUser) => boolean): PanelUser[] =>
@@ -172,8 +161,8 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       const path = panelPath('users', 'by-short-uuid', shortUuid);
       return oneUser(await transport.call({ method: 'GET', path, idempotent: true }));
     },
-    findByMessengerId: async (messengerId) => bestOf(await listByMessengerId(messengerId)),
-    findByEmail: async (email) => bestOf(await listByEmail(email)),
+    findByMessengerId: async (messengerId) => (await listByMessengerId(messengerId))[0] ?? null,
+    findByEmail: async (email) => (await listByEmail(email))[0] ?? null,
     listByMessengerId,
     listByEmail,
     async findByUsername(username) {
@@ -183,7 +172,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     async createUser(draft) {
       const body = toWireCreate(draft);
       const answer = await transport.call({ method: 'POST', path: panelPath('users'), body, idempotent: false });
-      return withCryptoLink(fromWireUser(mustBeFound(answer)));
+      return fromWireUser(mustBeFound(answer));
     },
     async updateUser(patch: PanelUserPatch) {
       const address = await addressOf(patch.uuid);
@@ -260,7 +249,8 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       if (failed > 0 && failed * 2 >= devices.length) throw lastError;
       return { deleted: devices.length - failed, failed };
     },
-    encryptLink,
+    // An operation of its own: that a panel cannot encrypt links puts no doubt on what else it has answered.
+    encryptLink: (link: string) => operation.run({ version: null, isDoubtful: false }, () => encryptLink(link)),
     ...createSquadCalls(transport),
     ...createNodeCalls(transport, versions.current),
     ...createAppConfigCalls(transport),

@@ -14,6 +14,7 @@ import { SuccessResponse, TimestampInput } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import {
   PROMOCODE_EXAMPLE,
+  PromoCodeCreateRequest,
   PromoCodeResponse,
   PromocodeListQuery,
   PromocodePath,
@@ -54,29 +55,9 @@ const AdminPromocodeDetailResponse = AdminPromocodeResponse.extend({
   recent_uses: AdminPromocodeRecentUse.array().default([]).describe('The ten newest uses.'),
 }).meta({ id: 'CabinetAdminPromocodesPromoCodeDetailResponse' });
 
-const AdminPromocodeCreateRequest = z
-  .object({
+const AdminPromocodeCreateRequest = PromoCodeCreateRequest.omit({ created_by: true })
+  .extend({
     code: z.string().min(1).max(50).describe('The code, up to 50 characters; stored in upper case, unique.'),
-    type: PromocodeTypeField.describe(
-      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase).',
-    ),
-    balance_bonus_kopeks: z
-      .int()
-      .default(0)
-      .describe('Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100.'),
-    subscription_days: z
-      .int()
-      .default(0)
-      .describe(
-        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase.',
-      ),
-    max_uses: z
-      .int()
-      .min(0)
-      .default(1)
-      .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
-    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
-    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
     is_active: z
       .boolean()
       .default(true)

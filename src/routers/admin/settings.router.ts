@@ -1,17 +1,7 @@
 import { z } from 'zod';
-import { putSetting, resetSetting, settingBadFormat, settingPathTaken } from '../../domain/settings/change-setting.ts';
+import { putSetting, resetSetting, SETTING_CHANGE_REFUSES, SETTING_RESET_REFUSES } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
-import {
-  settingBadPlaceholder,
-  settingGuarded,
-  settingMaskedValue,
-  settingNotAChoice,
-  settingNotFound,
-  settingOutOfBounds,
-  settingReadOnly,
-  settingValueRequired,
-  settingWrongType,
-} from '../../domain/settings/rules.ts';
+import { settingNotFound } from '../../domain/settings/rules.ts';
 import { adminProcedure, freshAdminProcedure, router } from '../trpc.ts';
 import { SettingListQuery, SettingPath } from '../web/settings.schemas.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -113,19 +103,7 @@ export const adminSettingsRouter = router({
       openapi: { method: 'PUT', path: '/cabinet/admin/settings/{key}', tags, summary: 'Change a setting' },
       description:
         'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence (except for what the branding of the cabinet sets: sign-in by e-mail and the sign-in button of the messenger). Settings that protect access can be changed by superadministrators only.',
-      refuses: [
-        settingBadFormat,
-        settingBadPlaceholder,
-        settingOutOfBounds,
-        settingMaskedValue,
-        settingNotAChoice,
-        settingPathTaken,
-        settingValueRequired,
-        settingWrongType,
-        settingGuarded,
-        settingReadOnly,
-        settingNotFound,
-      ],
+      refuses: SETTING_CHANGE_REFUSES,
       audit: { hide: ['value'] },
     })
     .input(fromWire(AdminSettingUpdateInput))
@@ -137,7 +115,7 @@ export const adminSettingsRouter = router({
       openapi: { method: 'DELETE', path: '/cabinet/admin/settings/{key}', tags, summary: 'Reset a setting to its default' },
       description:
         'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing.',
-      refuses: [settingPathTaken, settingGuarded, settingReadOnly, settingNotFound],
+      refuses: SETTING_RESET_REFUSES,
     })
     .input(fromWire(SettingPath))
     .output(toWire(CabinetAdminSettingsSettingDefinition))

@@ -1,16 +1,6 @@
-import { putSetting, resetSetting, settingBadFormat, settingPathTaken } from '../../domain/settings/change-setting.ts';
+import { putSetting, resetSetting, SETTING_CHANGE_REFUSES, SETTING_RESET_REFUSES } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
-import {
-  settingBadPlaceholder,
-  settingGuarded,
-  settingMaskedValue,
-  settingNotAChoice,
-  settingNotFound,
-  settingOutOfBounds,
-  settingReadOnly,
-  settingValueRequired,
-  settingWrongType,
-} from '../../domain/settings/rules.ts';
+import { settingNotFound } from '../../domain/settings/rules.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -56,19 +46,7 @@ export const settingsRouter = router({
       openapi: { method: 'PUT', path: '/settings/{key}', tags, summary: 'Change a setting' },
       description:
         'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence. Some settings have further effects: prices are recomputed, jobs are rescheduled. The call is recorded in the audit log.',
-      refuses: [
-        settingBadFormat,
-        settingBadPlaceholder,
-        settingOutOfBounds,
-        settingMaskedValue,
-        settingNotAChoice,
-        settingPathTaken,
-        settingValueRequired,
-        settingWrongType,
-        settingGuarded,
-        settingReadOnly,
-        settingNotFound,
-      ],
+      refuses: SETTING_CHANGE_REFUSES,
       // The audit record has the value before and after, unless it is a secret.
       audit: { hide: ['value'] },
     })
@@ -81,7 +59,7 @@ export const settingsRouter = router({
       openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Reset a setting to its default' },
       description:
         'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing. The call is recorded in the audit log.',
-      refuses: [settingPathTaken, settingGuarded, settingReadOnly, settingNotFound],
+      refuses: SETTING_RESET_REFUSES,
     })
     .input(fromWire(SettingPath))
     .output(toWire(SettingDefinition))

@@ -22,6 +22,7 @@ import {
 import { Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
+import { SubscriptionSummary } from './users.schemas.ts';
 
 /** Contract group `subscriptions`. */
 
@@ -39,40 +40,11 @@ const SubscriptionListQuery = z.object({
 
 const SubscriptionPath = z.object({ subscription_id: z.int().describe('Id of the subscription.') });
 
-const SubscriptionResponse = z
-  .object({
-    id: z.int().describe('Id of the subscription.'),
-    user_id: z.int().describe('Internal id of the user.'),
-    status: z
-      .string()
-      .describe(
-        'Stored status of the subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).',
-      ),
-    actual_status: z.string().describe('Effective status: the stored one, but `expired` once the end has passed.'),
-    is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Timestamp.describe('Start of the subscription (UTC).'),
-    end_date: Timestamp.describe('End of the subscription (UTC).'),
-    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
-    traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
-    device_limit: z.int().describe('Number of devices that may be connected.'),
-    autopay_enabled: z.boolean().describe('Whether the subscription is renewed automatically from the balance.'),
-    autopay_days_before: z.int().nullish().describe('Days before the end at which automatic renewal starts.'),
-    subscription_url: z
-      .string()
-      .nullish()
-      .describe('Link that client apps load the configuration from; null while the panel has not created it.'),
-    subscription_crypto_link: z
-      .string()
-      .nullish()
-      .describe('Encrypted form of the link for the Happ app; null when the panel gives none.'),
-    connected_squads: z
-      .array(z.string())
-      .default([])
-      .describe('UUIDs of the servers (internal squads of the panel) of the subscription.'),
-    created_at: Timestamp.nullish().describe('When the subscription was created (UTC).'),
-    updated_at: Timestamp.nullish().describe('When the subscription was last changed (UTC).'),
-  })
-  .meta({ id: 'SubscriptionResponse' });
+const SubscriptionResponse = SubscriptionSummary.extend({
+  user_id: z.int().describe('Internal id of the user.'),
+  created_at: Timestamp.nullish().describe('When the subscription was created (UTC).'),
+  updated_at: Timestamp.nullish().describe('When the subscription was last changed (UTC).'),
+}).meta({ id: 'SubscriptionResponse' });
 
 const SubscriptionCreateRequest = z
   .object({

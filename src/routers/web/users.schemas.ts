@@ -26,7 +26,7 @@ export const UserPath = z.object({
 
 export const MessengerIdPath = z.object({ messenger_id: z.int().describe('Id of the user in the messenger.') });
 
-const SubscriptionSummary = z
+export const SubscriptionSummary = z
   .object({
     id: z.int().describe('Id of the subscription.'),
     status: z

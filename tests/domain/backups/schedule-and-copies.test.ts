@@ -121,6 +121,22 @@ describe('spec 10 F4: a backup whose process died', () => {
     expect((await readTask(t.app, taskId)).message).toBe('The process ended before the backup was complete');
   });
 
+  test('is not one whose end is looked at as soon as others may work', async () => {
+    const t = await appWithFolder({ environment: { BACKUP_AUTO_ENABLED: 'false' } });
+    const { taskId } = await requestBackup(t.app, null, 'api');
+    const long = t.app.db.long!;
+    const looked: Pick<typeof long, 'alone'> = {
+      alone: async (work) => {
+        const done = await long.alone(work);
+        await queueDueBackup(t.app);
+        return done;
+      },
+    };
+    const app = Object.assign({}, t.app, { db: Object.assign({}, t.app.db, { long: Object.assign({}, long, looked) }) });
+    await runTask(app, taskId, new AbortController().signal);
+    expect((await readTask(t.app, taskId)).status).toBe('completed');
+  });
+
   test('while it ran is ended, and one of the schedule is repeated, once', async () => {
     const t = await appWithFolder({ environment: { BACKUP_TIME: '03:00', BACKUP_INTERVAL_HOURS: '12' } });
     const day = new Date(`${t.clock.now().toISOString().slice(0, 10)}T00:00:00Z`).getTime();

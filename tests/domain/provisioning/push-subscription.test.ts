@@ -73,7 +73,7 @@ describe('a push', () => {
       provisionLeaseUntil: null,
       subscriptionUrl: made.subscriptionUrl,
       vpnpanelShortUuid: made.shortUuid,
-      subscriptionCryptoLink: made.cryptoLink,
+      subscriptionCryptoLink: await adapter.encryptLink(made.subscriptionUrl),
     });
     expect(panel.listUsers()).toHaveLength(1);
   });
@@ -89,7 +89,17 @@ describe('a push', () => {
     const end = addDays(app.clock.now(), 60);
     await app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [id, end]);
     await request(app, id);
+    const { length: callsBefore } = panel.calls();
+    const { subscriptionCryptoLink } = await readRow(app, id);
     await pushSubscription(app, id);
+    // The stored crypto link is that of the same address.
+    expect(
+      panel
+        .calls()
+        .slice(callsBefore)
+        .map(({ method }) => method),
+    ).toEqual(['GET', 'PATCH']);
+    expect(await readRow(app, id)).toMatchObject({ subscriptionCryptoLink });
     expect(await adapter.findByUuid(uuid!)).toMatchObject({ expireAt: end, usedTrafficBytes: GB });
     expect(panel.listUsers()).toMatchObject([{ uuid, hwids: ['device-0001'] }]);
   });

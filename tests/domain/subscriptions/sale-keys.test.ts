@@ -21,6 +21,17 @@ test('sale_columns() are the fields that a rule may set', async () => {
   expect(row!.columns.sort()).toEqual(Object.keys(columnsOf(changes)).sort());
 });
 
+test('a sale to a subscription writes sale_columns() and what a request to the panel changes', async () => {
+  const [row] = await app.db.sql<{ columns: string[]; source: string }>(
+    "SELECT sale_columns() AS columns, prosrc AS source FROM pg_proc WHERE proname = 'complete_sale'",
+  );
+  const written = [...row!.source.matchAll(/(\w+) = v_new\.(\w+)/g)].map(([, column, source]) => [column, source]);
+  const requested = [...row!.source.matchAll(/'(provision_\w+)'/g)].map(([, column]) => column!);
+  expect(requested).toHaveLength(7);
+  const columns = [...row!.columns, ...requested];
+  expect(written.sort()).toEqual(columns.map((column) => [column, column]).sort());
+});
+
 const emptySale = Object.fromEntries(SALE_KEYS.map((key) => [key, null]));
 
 test.each([

@@ -1,3 +1,4 @@
+import { sampleOf } from '../matrix-sample.ts';
 import { cloudpaymentsCase } from './cloudpayments-case.ts';
 import { cryptobotCase } from './cryptobot-case.ts';
 import { freekassaCase } from './freekassa-case.ts';
@@ -29,3 +30,7 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
   riopayCase,
   wataCase,
 ];
+
+/** For `describe.each`, each with its method as the name: a sample of them in `npm test`. */
+export const sampledProviders = (cases = PROVIDER_CASES) =>
+  sampleOf(cases, ({ method }) => method).map((provider) => [provider.method, provider] as const);

@@ -17,6 +17,7 @@ const nothing: BenchResults = {
   signInBursts: [],
   bigLists: [],
   adminStatistics: [],
+  histories: [],
   stalls: [],
   sockets: [],
   remarks: [],

@@ -76,6 +76,7 @@ describe('the jobs of all modules', () => {
       'payments.notify-unconfirmed': HOUR_MS,
       'ops.monitoring-cycle': 7 * MINUTE_MS,
       'ops.vacuum': 10 * MINUTE_MS,
+      'ops.partitions': 6 * HOUR_MS,
       'persons.sweep': MINUTE_MS,
       'payments.charge-cards': 7 * MINUTE_MS,
       'tickets.remind-overdue': 10 * SECOND_MS,

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { brokenRules } from '../../../scripts/check-tests.ts';
-import { DIFFERS, filesForBothDatabases, filesOfProcesses, ON_A_DATABASE, testFilesOf } from '../../../scripts/test-plan.mjs';
+import {
+  DIFFERS,
+  filesForBothDatabases,
+  filesLeftOut,
+  filesOfProcesses,
+  ON_A_DATABASE,
+  testFilesOf,
+} from '../../../scripts/test-plan.mjs';
 
 // Raw SQL of this file: lines for the check, which reads this file too: what no comment explains is put together from two parts.
 describe('the style of tests', () => {
@@ -52,9 +59,22 @@ describe('the plan of the tests', () => {
     for (const [path] of DIFFERS) expect(testFilesOf([path]), path).not.toEqual([]);
   });
 
-  it('runs every file on a difference, and with any seed the same sample of the others', () => {
+  it('runs every file on a difference in the whole, a third of them in a sample', () => {
+    const all = testFilesOf(DIFFERS.map(([path]) => path));
+    expect(filesForBothDatabases('1', { isWhole: true }).differing).toEqual(all);
+    const thirds = Array.from({ length: 20 }, (_value, seed) => filesForBothDatabases(String(seed)).differing);
+    expect(thirds.map((third) => third.length)).toEqual(Array(20).fill(Math.ceil(all.length / 3)));
+    expect([...new Set(thirds.flat())].sort()).toEqual(all);
+  });
+
+  it.each([true, false])('leaves no long file out with every seed (whole: %s)', (isWhole) => {
+    const seeds = Array.from({ length: 100 }, (_value, seed) => filesLeftOut(String(seed), { isWhole }));
+    expect(seeds[0]).not.toEqual([]);
+    expect(seeds[0]!.filter((path) => seeds.every((leftOut) => leftOut.includes(path)))).toEqual([]);
+  });
+
+  it('runs with any seed the same sample of the files without a difference', () => {
     const { differing, sample } = filesForBothDatabases('1');
-    expect(differing).toContain('tests/domain/core/transaction.test.ts');
     expect(filesForBothDatabases('1').sample).toEqual(sample);
     expect(filesForBothDatabases('2').sample).not.toEqual(sample);
     expect(filesForBothDatabases('1', { isWhole: true }).sample.length).toBeGreaterThan(5 * sample.length);
@@ -68,9 +88,11 @@ describe('the plan of the tests', () => {
   });
 
   it('starts and stops the service in every run, and reaches every test of processes but the longest by some seed', () => {
-    const reached = new Set(Array.from({ length: 100 }, (_value, seed) => filesOfProcesses(String(seed))).flat());
+    const seeds = Array.from({ length: 100 }, (_value, seed) => String(seed));
+    const reached = new Set(seeds.flatMap(filesOfProcesses));
     const all = testFilesOf(['tests/system/']);
-    expect([...reached].sort()).toEqual(all.filter((path) => path !== 'tests/system/failover.test.ts'));
+    const longest = new Set(seeds.flatMap((seed) => filesLeftOut(seed, { isWhole: true })));
+    expect([...reached].sort()).toEqual(all.filter((path) => !longest.has(path)));
     expect(filesOfProcesses('1')).toContain('tests/system/start-stop.test.ts');
     expect(filesOfProcesses('1')).toEqual(filesOfProcesses('1'));
   });

@@ -73,7 +73,7 @@ test.each([
   ['CREATE UNIQUE INDEX one_age ON users (age)', 'one_age: rows of the previous release may violate it'],
   ['DROP INDEX users_name_key', 'users_name_key: is a unique key, which ON CONFLICT may need'],
   ['ALTER TABLE users DROP CONSTRAINT users_note_key', 'users_note_key: is a unique key, which ON CONFLICT may need'],
-  ['DO $$ BEGIN PERFORM 1; END $$', 'DoStmt: this check does not know what the statement does to the previous release'],
+  ['DO $$ BEGIN PERFORM 1; END $$', 'DO: does what only a person can judge'],
   ['TRUNCATE users', 'TruncateStmt: this check does not know what the statement does to the previous release'],
 ])('refuses %s', async (sql, line) => {
   expect(await refusalsOf(sql)).toEqual([line]);
@@ -97,6 +97,12 @@ test('accepts a rule of which the head says that rows of the previous release me
   const wider = 'ALTER TABLE users DROP CONSTRAINT users_age_positive, ADD CONSTRAINT users_age_positive CHECK (age >= 0)';
   expect(await refusalsOf(`${head}${wider};`)).toEqual([]);
   expect(await refusalsOf(`${head}ALTER TABLE users DROP COLUMN note;`)).toEqual(['users.note: is dropped']);
+});
+
+test('refuses a block of code until its head says that a person has looked at it', async () => {
+  const block = "CREATE SCHEMA parts; DO $$ BEGIN EXECUTE 'DROP TABLE users'; END $$;";
+  expect(await refusalsOf(block)).toEqual(['DO: does what only a person can judge']);
+  expect(await refusalsOf(`-- Met by rows of the previous release: DO\n${block}`)).toEqual([]);
 });
 
 test('looks at no migration before the first one that is checked', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventIdentity, frameIdentity, userOf } from '../../../packages/measures/src/drills/event-identity.ts';
+import { eventIdentity, frameIdentity, socketIdentity, userOf } from '../../../packages/measures/src/drills/event-identity.ts';
 import { compareOccurrences } from '../../../packages/measures/src/drills/exactly-once.ts';
 import { longestGapMs } from '../../../packages/measures/src/drills/gaps.ts';
 import { findDisorder } from '../../../packages/measures/src/drills/order-check.ts';
@@ -101,10 +101,12 @@ describe('event identity', () => {
     ['ws', feedText],
     ['cabinet', cabinetText],
   ] as const)('of a frame of %s is that of its row, with and without an id', (feed, textOf) => {
-    const row = eventIdentity(feed, event.type, { ...event.payload, amounts: [{ a: 2, b: 1 }] });
+    const payload = { ...event.payload, amounts: [{ a: 2, b: 1 }] };
+    const row = socketIdentity(feed, { type: event.type, payload, eventId: 'evt_5_0' });
     const frame = JSON.parse(textOf(event)) as Record<string, unknown>;
     expect(frameIdentity(feed, frame)).toBe(row);
     expect(frameIdentity(feed, { ...frame, id: '5-7' })).toBe(row);
+    expect(frameIdentity(feed, { ...frame, event_id: 'evt_5_1' })).not.toBe(row);
   });
 
   it('differs by type and payload', () => {

@@ -207,6 +207,7 @@ async function callEverything(adapter: VpnPanelPort, panel: SandboxPanel): Promi
   await adapter.listNodeUserBytes(node, range);
   await adapter.listAppConfigs();
   await adapter.getAppConfig(SANDBOX_APP_CONFIG_UUID);
+  await adapter.encryptLink('https://sub.example.com/link');
   await adapter.listNodeDays();
   await adapter.getSystemStats();
   await adapter.getTrafficPeriods();

@@ -6,7 +6,7 @@ import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from './credentials.ts'
 import type { LoadOrder, LoadResult } from './load-generator.ts';
 import type { DatabaseKind } from './options.ts';
 import type { OutsideAnswer, OutsideOrder } from './outside-server.ts';
-import { createScratch, type ScratchDatabase } from './scratch-database.ts';
+import { createScratch, openKept, type ScratchDatabase } from './scratch-database.ts';
 import { BENCH_PASSWORD, BENCH_TARIFF, type SeedSize, seedStatements } from './seed-data.ts';
 import { type MeasuredService, startService } from './service.ts';
 
@@ -57,6 +57,8 @@ export interface LabOptions {
   size: SeedSize;
   /** Of the databases on the server, as `ALTER DATABASE … SET` accepts them. */
   databaseSettings?: Record<string, string>;
+  /** A database that stays and is filled once (`openKept`); the baseline, which is not measured then, shares it. */
+  keep?: string | null;
   /** Whether the service trusts the client addresses in requests. */
   isBehindProxy?: boolean;
   progress: (text: string) => void;
@@ -87,10 +89,14 @@ export async function openLab(options: LabOptions & LabProcessOptions): Promise<
 
 /** Creates the tables by one start of the service, fills them and copies the database for the baseline. */
 export async function prepareLab(options: LabOptions): Promise<LabData> {
-  const { kind, serverUrl, size, databaseSettings, isBehindProxy = false, progress } = options;
+  const { kind, serverUrl, size, databaseSettings, keep = null, isBehindProxy = false, progress } = options;
   const cleanup = new Cleanup();
   try {
-    const database = cleanup.add(await createScratch(kind, serverUrl, databaseSettings), (scratch) => scratch.drop());
+    const opened =
+      keep === null
+        ? { database: await createScratch(kind, serverUrl, databaseSettings), isNew: true }
+        : await openKept(serverUrl!, keep);
+    const database = cleanup.add(opened.database, (scratch) => scratch.drop());
     const outside = cleanup.add(startWorker<OutsideOrder, OutsideAnswer>('outside-server.ts'), (worker) => worker.stop());
     const { panelUrl, receiverUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });
     const environment = {
@@ -115,10 +121,10 @@ export async function prepareLab(options: LabOptions): Promise<LabData> {
     const passwordHash = await hashPassword(BENCH_PASSWORD);
     await closePasswordHasher();
     const facts = await database.withSql(async (run) => {
-      for (const statement of seedStatements(size, passwordHash)) await run(statement);
+      for (const statement of opened.isNew ? seedStatements(size, passwordHash) : []) await run(statement);
       return readFacts(run);
     });
-    const copy = cleanup.add(await database.copy(), (scratch) => scratch.drop());
+    const copy = keep === null ? cleanup.add(await database.copy(), (scratch) => scratch.drop()) : database;
     return { ...facts, kind, environment, database, copy, outside, receiverUrl, close: () => cleanup.run() };
   } catch (error) {
     await cleanup.run();

@@ -5,6 +5,7 @@ import { type AdminStatisticsResult, adminStatisticsTable } from './admin-statis
 import type { BigListResult } from './big-lists.ts';
 import type { PathResult } from './compare-path.ts';
 import { type EventLatencyResult, eventLatencyFaults, eventLatencyTable, eventLatencyVerdicts } from './event-latency.ts';
+import { type HistoryResult, historyTable, historyVerdicts } from './history.ts';
 import type { HotAccountResult } from './hot-account.ts';
 import {
   type InterfaceWordsCost,
@@ -38,6 +39,7 @@ export interface BenchResults {
   signInBursts: SignInBurstResult[];
   bigLists: BigListResult[];
   adminStatistics: AdminStatisticsResult[];
+  histories: HistoryResult[];
   stalls: StallResult[];
   sockets: SocketResult[];
   /** What was left out, and why. */
@@ -90,6 +92,7 @@ export function verdicts(results: BenchResults): Verdict[] {
       verdictOf(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, asMs),
     ),
     ...results.adminStatistics.map((result) => verdictOf(`${result.title}: p95`, result.one.p95Ms, AIMS.bigList, asMs)),
+    ...results.histories.flatMap(historyVerdicts),
     ...results.stalls.map((result) =>
       verdictOf(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
         withUnit(0, ' %')(value * 100),
@@ -119,6 +122,14 @@ export function verdicts(results: BenchResults): Verdict[] {
   ];
 }
 
+/** What `--check` measured against its floors (docs/performance.md). */
+export function floorVerdicts(results: BenchResults): Verdict[] {
+  return results.paths.map(({ name, title, database, ratio }) => {
+    const floor = { atLeast: PATHS.find((path) => path.name === name)!.ratioFloor };
+    return verdictOf(`${title} [${database}]: floor`, ratio.median, floor, asMultiple);
+  });
+}
+
 /** Results that fail a run on any machine. */
 export function faults(results: BenchResults): string[] {
   return [
@@ -144,6 +155,7 @@ export function faults(results: BenchResults): string[] {
       .filter((result) => result.failures > 0)
       .map((result) => `sign-ins at once [${result.database}]: ${JSON.stringify(result.statuses)}`),
     ...results.bigLists.filter((result) => result.failures > 0).map((result) => `${result.title}: ${result.failures} failures`),
+    ...results.histories.filter((result) => result.failures > 0).map((result) => `history: ${result.failures} failures`),
     ...results.adminStatistics.flatMap((result) => result.failures.map((failure) => `${result.title}: ${failure}`)),
     ...results.stalls.filter((result) => result.failures > 0).map((result) => `stall: ${JSON.stringify(result.statuses)}`),
     ...results.sockets
@@ -196,6 +208,7 @@ export function render(results: BenchResults): string {
   if (results.eventLatencies.length > 0) parts.push(eventLatencyTable(results.eventLatencies));
   if (results.telemetryCosts.length > 0) parts.push(telemetryTable(results.telemetryCosts));
   if (results.interfaceWordsCosts.length > 0) parts.push(interfaceWordsTable(results.interfaceWordsCosts));
+  parts.push(...results.histories.map(historyTable));
   if (results.adminStatistics.length > 0) parts.push(adminStatisticsTable(results.adminStatistics));
   if (results.bigLists.length > 0) {
     parts.push(

@@ -8,6 +8,8 @@ export interface EventRow {
   type: string;
   payload: Record<string, unknown>;
   userId: number | null;
+  /** `event_id` of its frames. */
+  eventId: string;
 }
 
 /**
@@ -20,16 +22,23 @@ export function eventIdentity(feed: FeedName, type: string, payload: Record<stri
   return `${type} ${createHash('sha1').update(sortedJson(counted)).digest('base64url')}`;
 }
 
-/** @returns null for a frame that is no event: the greeting, an answer to a ping */
+/** Tells an event from one with the same contents that was lost with a primary, too. */
+export function socketIdentity(feed: FeedName, row: Pick<EventRow, 'type' | 'payload' | 'eventId'>): string {
+  return `${eventIdentity(feed, row.type, row.payload)} ${row.eventId}`;
+}
+
+/** @returns that of the event's row; null for a frame that is no event: the greeting, an answer to a ping */
 export function frameIdentity(feed: FeedName, frame: Record<string, unknown>): string | null {
-  const { type, payload } = frame;
+  const { type } = frame;
   if (typeof type !== 'string' || ['connection', 'connected', 'pong'].includes(type)) return null;
-  if (feed === 'cabinet') return eventIdentity(feed, type, frame);
-  return typeof payload === 'object' && payload !== null ? eventIdentity(feed, type, payload as Record<string, unknown>) : null;
+  const payload = (feed === 'cabinet' ? frame : frame.payload) as Record<string, unknown> | null;
+  return typeof payload === 'object' && payload !== null
+    ? socketIdentity(feed, { type, payload, eventId: String(frame.event_id) })
+    : null;
 }
 
 /** The user whose order an event belongs to; null = it has none. */
-export function userOf(row: EventRow): number | null {
+export function userOf(row: Pick<EventRow, 'userId' | 'payload'>): number | null {
   if (row.userId !== null) return row.userId;
   const named = row.payload.user_id;
   return typeof named === 'number' ? named : null;

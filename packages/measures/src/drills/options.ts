@@ -3,7 +3,9 @@ import { KILL_OPERATIONS, type KillOperation } from './kill-points/operation-nam
 import { PROJECT_STAND } from './stand.ts';
 
 export const FAILOVER_FAULTS = ['kill-primary', 'kill-node', 'switchover', 'pause-primary', 'kill-hammer'] as const;
-export type FailoverFault = (typeof FAILOVER_FAULTS)[number];
+/** On a cluster whose replication is asynchronous, where acknowledged writes are lost. */
+export const LOSING_FAULT = 'lose-primary';
+export type FailoverFault = (typeof FAILOVER_FAULTS)[number] | typeof LOSING_FAULT;
 
 /** What a drill on a replicated PostgreSQL needs. */
 interface StandOptions {
@@ -38,13 +40,14 @@ export const HELP = `npm run drill -- NAME [options]
   all                       ${ALL_DRILLS.join(', ')}, one after another, and one table of what was measured and wanted (npm run drills)
                             with the options of each
   failover                  a replicated PostgreSQL loses its primary in several ways while two instances move money
-    --faults A,B            ${FAILOVER_FAULTS.join(', ')} (all)
+    --faults A,B            ${FAILOVER_FAULTS.join(', ')} (all), or ${LOSING_FAULT} by itself:
+                            replication is asynchronous, and what was acknowledged in the last seconds is lost
     --pooled                the instances reach it through the pooler
     --stand SCRIPT          runs it (scripts/scale/stand.sh)
     --folder F              folder of the stand (a temporary one, removed at the end)
     --writes N              acknowledged writes before and after each fault (300)
     --payments N            whose callbacks are sent (1000)
-    --pause N               seconds for which the primary is stopped (15)
+    --pause N               seconds for which the primary is stopped, or its replicas receive nothing (15)
   scale                     failover, the same through the pooler, restart: all on one replicated PostgreSQL; one table of measurements
     --stand, --folder, --writes, --pause, --requests   as above and below
   events                    readers and writers of events are killed at random
@@ -113,7 +116,7 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       return {
         drill: 'failover',
         ...standOptions(),
-        faults: someOf('faults', FAILOVER_FAULTS, values.faults),
+        faults: values.faults === LOSING_FAULT ? [LOSING_FAULT] : someOf<FailoverFault>('faults', FAILOVER_FAULTS, values.faults),
         isPooled: values.pooled ?? false,
         payments: wholeNumber('payments', values.payments, 1_000, 1),
       };

@@ -1,6 +1,6 @@
 /** What several machines must survive (spec 08 section 4), on one replicated PostgreSQL, with one table of measurements (docs/scaling.md). */
-import { runFailover } from './failover-drill.ts';
-import { type DrillOptions, FAILOVER_FAULTS, type FailoverFault } from './options.ts';
+import { runFailover, runFailoverDrill } from './failover-drill.ts';
+import { type DrillOptions, FAILOVER_FAULTS, type FailoverFault, LOSING_FAULT } from './options.ts';
 import type { DrillReport } from './report.ts';
 import { runRestartDrill } from './restart-drill.ts';
 import { openStand, PROJECT_STAND, projectStandProblem } from './stand.ts';
@@ -20,6 +20,17 @@ export async function runScaleDrill(
     console.log(`Left out: ${problem} (as root: ${PROJECT_STAND} install).`);
     return false;
   }
+  // On a stand of its own: ids of events are used again after a failover that loses them (spec 08 S5).
+  report.beginPart('asynchronous');
+  const losing = {
+    ...options,
+    stand: script,
+    folder: null,
+    payments: PAYMENTS,
+    faults: [LOSING_FAULT],
+    isPooled: false,
+  } as const;
+  await runFailoverDrill({ drill: 'failover', ...losing }, report, progress);
   progress('the stand');
   const stand = await openStand(script, folder);
   try {

@@ -34,13 +34,17 @@ export function projectStandProblem(): string | null {
   return status === 0 ? null : `not installed: ${stdout.trim().split('\n').join(', ')}`;
 }
 
-/** Starts the stand, or takes one that runs. @param folder null = a temporary one */
-export async function openStand(script: string, folder: string | null): Promise<Stand> {
+/**
+ * Starts the stand, or takes one that runs.
+ * @param folder null = a temporary one
+ * @param env of the first start, see the script
+ */
+export async function openStand(script: string, folder: string | null, env: Record<string, string> = {}): Promise<Stand> {
   const path = resolve(script);
   const where = folder === null ? await mkdtemp(join(tmpdir(), 'drill-stand-')) : resolve(folder);
   const wasRunning = (await runScript(path, ['status', where])).code === 0;
   const command = async (name: string, ...more: string[]): Promise<string> => {
-    const { code, output } = await runScript(path, [name, where, ...more]);
+    const { code, output } = await runScript(path, [name, where, ...more], env);
     if (code !== 0) throw new Error(`${name} of the stand failed with code ${code}\n${output}`);
     return output;
   };
@@ -74,8 +78,12 @@ async function recover(path: string, where: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-async function runScript(path: string, args: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn('bash', [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+async function runScript(
+  path: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn('bash', [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {

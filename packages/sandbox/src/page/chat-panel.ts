@@ -131,7 +131,7 @@ async function refreshChat() {
   if (!chat || text === chatShown) return;
   chatShown = text;
   const empty = element('p', { className: 'soft', textContent: 'Nothing yet. Send /start. A bot has to run for an answer, for example that of npm run examples.' });
-  byId('chat-log').replaceChildren(...(chat.messages.length ? chat.messages.map((one) => messageView(one, chat.invoices)) : [empty]));
+  rewrite(byId('chat-log'), chat.messages.length ? chat.messages.map((one) => messageView(one, chat.invoices)) : [empty]);
   byId('chat-log').scrollTop = byId('chat-log').scrollHeight;
   byId('chat-answer').textContent = chat.answer ? 'Bot: ' + chat.answer.text : '';
   byId('chat-answer').hidden = !chat.answer;
@@ -174,9 +174,10 @@ byId('chat-send').addEventListener('submit', async (event) => {
   const text = form.elements.text.value.trim();
   const file = form.elements.photo.files[0];
   if (!text && !file) return;
+  // At once: later it would take the focus from the control to which somebody has gone on.
+  form.elements.text.focus();
   await actInChat(event.submitter, 'messages', file ? { photo: await base64(file), caption: text } : { text });
   form.reset();
-  if (isFocusLeft(event.submitter)) form.elements.text.focus();
 });
 
 byId('chat-repeat').addEventListener('click', (event) => actInChat(event.currentTarget, 'repeats', {}));

@@ -69,7 +69,7 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 .clock time { font-variant-numeric: tabular-nums; color: var(--ink); }
 button { font: inherit; font-size: 13px; padding: 5px 12px; margin-right: 6px; border: 1px solid var(--line); border-radius: 8px; background: transparent; color: inherit; cursor: pointer; }
 button:hover { border-color: var(--accent); }
-button:disabled { opacity: 0.5; cursor: default; }
+button[aria-disabled='true'] { opacity: 0.5; cursor: default; }
 button.pay { background: #2453d6; border-color: #2453d6; color: #fff; }
 table { width: 100%; border-collapse: collapse; }
 th { text-align: left; font-weight: 500; color: var(--soft); font-size: 13px; }
@@ -168,14 +168,18 @@ function steps(invoice) {
     }));
 }
 
-/** Whether nobody has gone on to another control since the button was pressed. */
-const isFocusLeft = (button) => [document.body, button].includes(document.activeElement);
+/** Writes a list again; who works by keys goes on in it. */
+function rewrite(list, content) {
+  const hasFocus = list.contains(document.activeElement);
+  list.replaceChildren(...content);
+  if (hasFocus) list.focus();
+}
+
+// A button that waits keeps the focus, which one with the attribute disabled would lose; so its clicks end here.
+document.addEventListener('click', (event) => event.target.ariaDisabled === 'true' && (event.preventDefault(), event.stopPropagation()), true);
 
 async function act(button, url, body) {
-  // Who works by keys goes on where they were, also when the list was written again.
-  const hadFocus = document.activeElement === button;
-  const list = button.closest('[tabindex]');
-  button.disabled = true;
+  button.ariaDisabled = 'true';
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -187,8 +191,7 @@ async function act(button, url, body) {
   } catch {
     problem(AWAY);
   } finally {
-    button.disabled = false;
-    if (hadFocus && isFocusLeft(button)) (button.isConnected ? button : list)?.focus();
+    button.ariaDisabled = null;
   }
 }
 
@@ -216,7 +219,7 @@ async function refresh() {
     byId(name + '-count').textContent = list.length;
     const empty = element('p', { className: 'soft', textContent: 'Nothing yet' });
     byId(name).removeAttribute('aria-busy');
-    byId(name).replaceChildren(list.length ? views[name](list) : empty);
+    rewrite(byId(name), [list.length ? views[name](list) : empty]);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { fillLinks } from '../../subscription-state/panel-values.ts';
 import { inParallel, type RunLease } from '../long-runs/drive-run.ts';
-import { requirePanel } from '../panel-access.ts';
+import { requirePanel, withCryptoLink } from '../panel-access.ts';
 import { isPanelError, type PanelUser } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { advance, type PhaseResult } from './progress.ts';
@@ -111,7 +111,7 @@ async function readLinks(
     try {
       const user = await app.ports.panel.findByUuid(vpnpanelUuid!);
       if (!user?.shortUuid) return;
-      const { shortUuid, subscriptionUrl, cryptoLink } = user;
+      const { shortUuid, subscriptionUrl, cryptoLink } = await withCryptoLink(app, user);
       found.push({ id, panelUuid: vpnpanelUuid!, shortUuid, subscriptionUrl, cryptoLink });
     } catch (error) {
       if (!isPanelError(error)) throw error;

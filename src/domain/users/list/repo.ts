@@ -1,5 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
-import { type AddValue, statementValues } from '../../../core/db/statement-values.ts';
+import { type AddValue, pageBounds, statementValues } from '../../../core/db/statement-values.ts';
 import type { UserStatus } from '../../identity/types.ts';
 import { NOT_ERASED, toView, VIEW_COLUMNS, VIEW_JOINS, type ViewRow } from '../account/view-repo.ts';
 import type { SearchTerms, Slice, UserFilter, UserView } from '../types.ts';
@@ -49,10 +49,11 @@ export async function listNewest(db: Db, filter: UserFilter, slice: Slice, liste
   const limit = Math.min(slice.limit, rest);
   const { values, add } = statementValues();
   const chosen = [NOT_ERASED, ...conditions(filter, add), ...(day ? [`u.created_at < ${add(day.end)}::timestamptz`] : [])];
+  const page = pageBounds(add, limit, isFarHalf ? rest - limit : slice.offset - (day?.skipped ?? 0));
   const rows = await db.sql<ViewRow>(
     `WITH page AS MATERIALIZED (
        SELECT u.id FROM users u ${where(chosen)} ${isFarHalf ? OLDEST_FIRST : NEWEST_FIRST}
-       LIMIT ${add(limit)}::int OFFSET ${add(isFarHalf ? rest - limit : slice.offset - (day?.skipped ?? 0))}::int)
+       LIMIT ${page.limit} OFFSET ${page.offset})
      SELECT ${VIEW_COLUMNS} FROM page JOIN users u ON u.id = page.id ${VIEW_JOINS} ${NEWEST_FIRST}`,
     values,
   );

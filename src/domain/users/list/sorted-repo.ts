@@ -1,6 +1,6 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import { type AddValue, statementValues } from '../../../core/db/statement-values.ts';
+import { type AddValue, pageBounds, statementValues } from '../../../core/db/statement-values.ts';
 import { fullName } from '../../identity/rules.ts';
 import { actualStatus } from '../../subscriptions/rules/status.ts';
 import type { SubscriptionStatus } from '../../subscriptions/types.ts';
@@ -111,14 +111,15 @@ export async function listInOrder(
   const day = isDeep ? await findDayOfRow(db, slice.offset, status) : null;
   const isFarHalf = day === null && slice.offset > rest;
   const limit = Math.min(slice.limit, rest);
-  const { from, order } = ordered(sort, status, isFarHalf, '$1::int + $2::bigint');
-  const offset = isFarHalf ? rest - limit : slice.offset - (day?.skipped ?? 0);
+  const { values, add } = statementValues();
+  const page = pageBounds(add, limit, isFarHalf ? rest - limit : slice.offset - (day?.skipped ?? 0));
+  const { from, order } = ordered(sort, status, isFarHalf, `${page.limit} + ${page.offset}`);
   const rows = await db.sql<UserItemRow>(
     `WITH page AS MATERIALIZED (
-       SELECT o.id, o.sort_key, o.created_at FROM ${from} o ${day ? 'WHERE o.created_at < $3::timestamptz' : ''}
-       ORDER BY ${order} LIMIT $1::int OFFSET $2::bigint)
+       SELECT o.id, o.sort_key, o.created_at FROM ${from} o ${day ? `WHERE o.created_at < ${add(day.end)}::timestamptz` : ''}
+       ORDER BY ${order} LIMIT ${page.limit} OFFSET ${page.offset})
      SELECT ${ITEM_COLUMNS} FROM page o JOIN users u ON u.id = o.id ${ITEM_JOINS} ORDER BY ${ordered(sort, status, false).order}`,
-    day ? [limit, offset, day.end] : [limit, offset],
+    values,
   );
   return rows.map((row) => toItem(row, now));
 }

@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { refusal } from '../../../core/errors.ts';
 import type { UserRecord } from '../../identity/types.ts';
+import { withCryptoLink } from '../../provisioning/panel-access.ts';
 import { mayAdopt, removePanelUser } from '../../provisioning/panel-user.ts';
 import { isParkedPanelUser } from '../../provisioning/parked-panel-users.ts';
 import { isPanelError, type PanelUser } from '../../provisioning/ports.ts';
@@ -15,6 +16,11 @@ import { isLinkageValid } from '../../provisioning/rules.ts';
  * @throws PanelError when the panel returns no usable answer
  */
 export async function lookUpPanelUser(app: App, user: UserRecord): Promise<PanelUser | null> {
+  const found = await lookUp(app, user);
+  return found && withCryptoLink(app, found);
+}
+
+async function lookUp(app: App, user: UserRecord): Promise<PanelUser | null> {
   const { panel } = app.ports;
   if (user.vpnpanelUuid !== null) {
     const linked = await panel.findByUuid(user.vpnpanelUuid);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../../src/core/clock.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { changedTables, databaseDigests } from '../../../support/database-digests.ts';
-import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
+import { sampledProviders } from '../../../support/providers/all-cases.ts';
 import { FORGERIES, type ForgeryExpectation, type ForgeryId, notApplicable } from '../../../support/providers/provider-case.ts';
 import {
   aProviderFixture,
@@ -27,7 +27,7 @@ const AMOUNT = 50_000;
 /** They sign too little to say whose payment it is; all others cause no call for an order that is not ours (03a section 0.3). */
 const ASK_ABOUT_UNKNOWN: readonly string[] = ['yookassa', 'severpay'];
 
-describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
+describe.each(sampledProviders())('%s', (method, provider) => {
   const cases = (Object.keys(FORGERIES) as ForgeryId[]).map((id) => [id, FORGERIES[id], provider.forgeries[id]] as const);
 
   test.each(cases)('03a %s: %s', async (id, _title, forgery) => {

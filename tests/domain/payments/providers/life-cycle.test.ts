@@ -3,7 +3,7 @@ import type { InvoiceAction } from '../../../../packages/sandbox/src/payments/in
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { checkPendingPayments, refreshPayment } from '../../../../src/domain/payments/check-payments.ts';
 import { findPayment } from '../../../../src/domain/payments/repo.ts';
-import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
+import { sampledProviders } from '../../../support/providers/all-cases.ts';
 import { notApplicable, type ProviderCase } from '../../../support/providers/provider-case.ts';
 import {
   aProviderFixture,
@@ -41,7 +41,7 @@ async function happens(
   await refreshPayment(prepared.app, payment!);
 }
 
-describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (_method, provider) => {
+describe.each(sampledProviders())('%s', (_method, provider) => {
   const possible = (action: InvoiceAction) => provider.impossible?.[action] === undefined;
 
   test('a payment is credited once, its record has the ids of the provider', async () => {

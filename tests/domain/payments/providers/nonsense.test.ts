@@ -3,7 +3,7 @@ import type { LoopbackReply } from '../../../../packages/sandbox/src/loopback-se
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { checkMyPayment, refreshPayment } from '../../../../src/domain/payments/check-payments.ts';
 import { findPayment } from '../../../../src/domain/payments/repo.ts';
-import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
+import { PROVIDER_CASES, sampledProviders } from '../../../support/providers/all-cases.ts';
 import { aProviderFixture, factsOf, type ProviderFixture } from '../../../support/providers/provider-fixture.ts';
 
 let fixture: ProviderFixture | null = null;
@@ -29,7 +29,7 @@ const WITHOUT_CONTENT = ['{}', '{"ok":true,"result":null,"data":[],"state":0}'].
 /** Tribute is never called. */
 const CALLED = PROVIDER_CASES.filter(({ pays }) => !pays);
 
-describe.each(CALLED.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
+describe.each(sampledProviders(CALLED))('%s', (method, provider) => {
   test('whose answers are nonsense is an absent one: no invoice, nothing credited, and it is asked again', async () => {
     const prepared = await aProviderFixture(provider);
     fixture = prepared;

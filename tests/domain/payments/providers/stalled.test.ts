@@ -6,7 +6,7 @@ import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import { checkMyPayment } from '../../../../src/domain/payments/check-payments.ts';
 import { type ElapsedTimers, recordTimers } from '../../../support/elapsed-timers.ts';
 import { moneyFacts } from '../../../support/payment-samples.ts';
-import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
+import { sampledProviders } from '../../../support/providers/all-cases.ts';
 import { cryptobotCase } from '../../../support/providers/cryptobot-case.ts';
 import { aProviderFixture, type ProviderFixture } from '../../../support/providers/provider-fixture.ts';
 import { riopayCase } from '../../../support/providers/riopay-case.ts';
@@ -31,7 +31,7 @@ async function expectNoLocks(app: App, userIds: readonly number[]): Promise<void
   });
 }
 
-describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
+describe.each(sampledProviders())('%s', (method, provider) => {
   test('while it does not answer nothing else waits, and its callers are refused after its time-out', async () => {
     const neighbour = method === 'cryptobot' ? riopayCase : cryptobotCase;
     const prepared = await aProviderFixture(provider, { neighbour });

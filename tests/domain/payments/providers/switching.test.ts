@@ -5,7 +5,7 @@ import { methodDefaults } from '../../../../src/domain/payments/payment-methods.
 import { topupBalance } from '../../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../../support/builders.ts';
 import { moneyFacts } from '../../../support/payment-samples.ts';
-import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
+import { sampledProviders } from '../../../support/providers/all-cases.ts';
 import type { ProviderCase } from '../../../support/providers/provider-case.ts';
 import { aProviderFixture, factsOf, type ProviderFixture } from '../../../support/providers/provider-fixture.ts';
 import { answerRealAddress, switchOff, switchOn } from '../../../support/providers/real-provider.ts';
@@ -56,7 +56,7 @@ async function expectNoNewPayments({ app, server, method }: ProviderFixture, pat
   if (info.statusCode === 200) expect(info.json()).toMatchObject({ enabled: false });
 }
 
-describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
+describe.each(sampledProviders())('%s', (method, provider) => {
   const path = `/${method.replace('_', '-')}-webhook`;
 
   test('switched on at run time it takes payments without a restart', async () => {
