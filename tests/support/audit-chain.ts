@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts';
 
 /** Appends an entry. @returns its id */
 export async function anAuditEntry(app: App, fields: Partial<AuditEntry> = {}): Promise<number> {
-  await app.ports.audit.record(
+  const recorded = app.ports.audit.record(
     app.db,
     Object.assign(
       {
@@ -26,7 +26,9 @@ export async function anAuditEntry(app: App, fields: Partial<AuditEntry> = {}): 
       fields,
     ),
   );
+  // Nothing else shares its statement: it does not linger.
   await app.ports.audit.flush();
+  await recorded;
   const [row] = await app.db.sql<{ id: number }>('SELECT max(id) AS id FROM admin_audit_log');
   return row!.id;
 }

@@ -22,6 +22,9 @@ const log = createLogger({ level: 'silent', format: 'json' });
 /** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
 
+/** Address of a pooler of transactions in front of that server, through which the service under test reaches it (`scripts/test-pooler.mjs`). */
+const poolerUrl = process.env.TEST_POOLER_URL || null;
+
 /** Connections of a pool; fewer in the project `service`, whose tests make few requests at once (vitest.config.ts). */
 const POOL_SIZE = Number(process.env.TEST_POOL_SIZE ?? 20);
 
@@ -43,8 +46,8 @@ async function templateKey(): Promise<string> {
     .slice(0, 16);
 }
 
-function urlOf(database: string): string {
-  const url = new URL(serverUrl!);
+function urlOf(database: string, server = serverUrl!): string {
+  const url = new URL(server);
   url.pathname = `/${database}`;
   return url.href;
 }
@@ -170,7 +173,8 @@ export async function freshDatabase(options: { poolSize?: number; copyOf?: strin
   const template = options.copyOf ? nameIn(options.copyOf) : `subscription_test_template_${key}`;
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`, ...settingsOf(name));
   const database = await openPostgres({
-    url: urlOf(name),
+    url: urlOf(name, poolerUrl ?? serverUrl),
+    directUrl: poolerUrl && urlOf(name),
     poolSize: options.poolSize ?? POOL_SIZE,
     statementTimeoutMs: TEST_LIMITS.transactionMs,
     limits: TEST_LIMITS,
