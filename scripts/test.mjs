@@ -6,20 +6,10 @@
 //   TEST_DATABASE_URL= npm run test:all    the same without a server: everything but the races on the embedded database
 //   MATRIX_SEED=7 npm test              the samples of an earlier run
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner; every case of the named files
-import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import {
-  childEnvironment,
-  ensureBuilt,
-  ensureClientBuilt,
-  ensureGenerated,
-  ensureInstalled,
-  root,
-  run,
-  runtime,
-} from './prepare.mjs';
+import { ensureBuilt, ensureClientBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
 import {
   BEFORE_ANY_SQL,
@@ -36,8 +26,8 @@ await ensureInstalled();
 await ensureGenerated();
 await ensureBuilt();
 
-/** Most that the rounds of services and races use at the same time as the tests of processes. */
-const CONNECTIONS_OF_TWO_ROUNDS = 90;
+/** Of a server where each round may have all its workers; two of races have used 65. */
+const CONNECTIONS_OF_MANY_WORKERS = 90;
 
 const isWhole = process.argv.includes('--all');
 const isEverything = process.argv.includes('--every');
@@ -66,13 +56,10 @@ const serverUrl = await reachableServer();
 const failed = [];
 const times = [];
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(0)} s`;
-/** @param isQuiet prints the output when the round is over, since another round prints meanwhile */
-const round = async (name, args, env, { isQuiet = false } = {}) => {
-  console.log(`\n=== ${name}${isQuiet ? ' begins; its output follows' : ''} ===`);
+const round = async (name, args, env) => {
+  console.log(`\n=== ${name} ===`);
   const startedAt = performance.now();
-  const all = [...args, '--passWithNoTests'];
-  const { code, output } = isQuiet ? await collected(all, env) : { code: await vitest(all, env), output: '' };
-  if (isQuiet) console.log(`\n=== ${name} ===\n${output}`);
+  const code = await vitest([...args, '--passWithNoTests'], env);
   if (code !== 0) failed.push(name);
   times.push(`${name}: ${seconds(startedAt)}`);
 };
@@ -85,49 +72,25 @@ const startedAt = performance.now();
 console.log(`Samples of this run: MATRIX_SEED=${seed}${isWhole ? '' : ' (npm run test:all tries every case)'}`);
 if (isWhole && leftOut.length > 0)
   console.log(`Left out this time (npm run test:all -- --every runs them): ${leftOut.join(', ')}`);
-const unit = (options) => round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {}, options);
-const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
-const workers = hasEnoughConnections ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
+const hasManyConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_MANY_WORKERS;
+const workers = hasManyConnections ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
 const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...workers };
-const service = () => {
+
+// One after another: each keeps two cores busy by itself, and beside each other they take longer (docs/testing.md).
+await round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {});
+await embeddedRound();
+if (serverUrl) {
   const all = [...ON_A_DATABASE, ...BEFORE_ANY_SQL];
   const files = without(all);
-  return round(`service on PostgreSQL: ${files.length} of ${testFilesOf(all).length} files`, ['--project', 'service', ...files], {
-    ...onServer,
-    ...recorded,
-  });
-};
-const race = (options) => {
-  const files = isWhole ? [] : filesOfRaces(seed);
-  return round(
-    `race on PostgreSQL: ${isWhole ? 'every file' : `${files.length} files`}`,
-    ['--project', 'race', ...files],
-    onServer,
-    options,
-  );
-};
-const system = (options) => {
-  const files = isWhole ? without(['tests/system/']) : filesOfProcesses(seed);
-  const name = isWhole ? `${files.length} files` : files.map((path) => basename(path, '.test.ts')).join(', ');
-  return round(`system, the built service as processes: ${name}`, ['--project', 'system', ...files], onServer, options);
-};
-
-// The service project waits for a quarter of its time, the tests of processes and the races for more: side by side they keep two cores busy,
-// where the server has connections for both. Two workers of races have used 65 of them.
-// The whole is long enough to keep two cores busy by itself: beside each other its rounds took 2,150 s, one after another 1,520 s.
-const isQuiet = true;
-if (!isWhole && hasEnoughConnections) {
-  const beside = async () => {
-    for (const each of [system, race, embeddedRound, unit]) await each({ isQuiet });
-  };
-  await Promise.all([service(), beside()]);
-} else {
-  await unit();
-  await embeddedRound();
-  if (serverUrl) await service();
-  if (serverUrl) await race({});
-  await system();
+  const name = `service on PostgreSQL: ${files.length} of ${testFilesOf(all).length} files`;
+  await round(name, ['--project', 'service', ...files], { ...onServer, ...recorded });
+  const races = isWhole ? [] : filesOfRaces(seed);
+  const ofRaces = `race on PostgreSQL: ${isWhole ? 'every file' : `${races.length} files`}`;
+  await round(ofRaces, ['--project', 'race', ...races], onServer);
 }
+const drills = isWhole ? without(['tests/system/']) : filesOfProcesses(seed);
+const ofDrills = isWhole ? `${drills.length} files` : drills.map((path) => basename(path, '.test.ts')).join(', ');
+await round(`system, the built service as processes: ${ofDrills}`, ['--project', 'system', ...drills], onServer);
 
 // A sample cannot show that a documented refusal is not observed any more.
 if (isWhole) {
@@ -150,29 +113,13 @@ else console.log('All test projects that ran passed.');
 process.exit(failed.length > 0 ? 1 : 0);
 
 /** Everything, where it is the only database; else what differs, and a sample. */
-async function embeddedRound(options) {
-  // Three share two processors well, but not beside those of another round.
-  const env = { TEST_DATABASE_URL: '', SERVICE_WORKERS: isWhole ? '3' : '2', ...recorded };
+async function embeddedRound() {
+  const env = { TEST_DATABASE_URL: '', SERVICE_WORKERS: '3', ...recorded };
   if (!serverUrl)
-    return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env, options);
+    return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env);
   const { differing, sample } = filesForBothDatabases(seed, { isWhole });
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
-  return round(name, ['--project', 'service', ...without([...differing, ...sample])], env, options);
-}
-
-/** Runs the test runner with its output collected. */
-function collected(args, env) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(runtime(), [...runner, ...args], {
-      cwd: root,
-      env: childEnvironment({ ...env, FAILURE_LIST }),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const parts = [];
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(parts).toString() }));
-  });
+  return round(name, ['--project', 'service', ...without([...differing, ...sample])], env);
 }
 
 /** Connections of a server that nobody uses. */
