@@ -1,4 +1,4 @@
-// node scripts/test-pooler.mjs [FILE…]: the projects service and race with the service behind a PgBouncer in transaction mode (spec 08 S3), which
+// npm run test:pooler -- [FILE…]: the projects service and race with the service behind a PgBouncer in transaction mode (spec 08 S3), which
 // it starts on a free port, from the package `pgbouncer`, and ends. Fixtures of the tests that need a session, as locks, stay direct.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

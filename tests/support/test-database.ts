@@ -181,6 +181,8 @@ export async function freshDatabase(options: { poolSize?: number; copyOf?: strin
     migrationsFolder,
     log,
   });
+  // As a start does: it stores the limits of the pooler's sessions.
+  if (poolerUrl) await database.migrate();
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= database.close());
   return {
