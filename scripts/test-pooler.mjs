@@ -30,7 +30,7 @@ const code = await run(
   [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'service', '--project', 'race', ...words],
   { env: { TEST_DATABASE_URL: serverUrl, TEST_POOLER_URL: url.href } },
 );
-pooler.kill();
+pooler.removeAllListeners('exit').kill();
 await rm(folder, { recursive: true, force: true });
 process.exit(code);
 
@@ -48,18 +48,25 @@ pool_mode = transaction
 default_pool_size = 20
 max_client_conn = 1000
 server_idle_timeout = 5
-logfile = ${join(folder, 'log')}
+log_connections = 0
+log_disconnections = 0
+log_pooler_errors = 0
 `;
   await writeFile(join(folder, 'pgbouncer.ini'), config, { mode: 0o644 });
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  await rm(join(folder, 'log'), { force: true });
   const child = spawn('pgbouncer', [...asUser, join(folder, 'pgbouncer.ini')], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
   });
   child.on('error', (error) => {
     console.error(`PgBouncer does not start: ${error.message}`);
     process.exit(1);
+  });
+  const lines = [];
+  child.stderr.on('data', (part) => lines.push(part));
+  child.on('exit', (ended) => {
+    console.error(`PgBouncer ended: ${Buffer.concat(lines).toString()}`);
+    process.exit(ended || 1);
   });
   return child;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../src/core/db/transaction.ts';
 import { compactStatistics, countSalesStep, recountStatistics } from '../../src/domain/insight/sales/repo.ts';
 import { readDepositStats } from '../../src/domain/insight/sales/sales.ts';
 import { countTransactionsByDay } from '../../src/domain/ledger/transactions.ts';
@@ -23,9 +24,14 @@ describe.runIf(serverUrl)('statistics', () => {
   });
   afterAll(() => database.drop());
 
-  /** Waits before the commit, so that other workers run in between. */
+  /**
+   * Waits before the commit, so that other workers run in between. A transaction, because that is repeated after a deadlock: new referrers of
+   * two people, of whom one refers the other, wait for each other's row and for the numbers of the former referrer.
+   */
   const slowly = (statement: string) =>
-    t.app.db.sql(`WITH changed AS (${statement} RETURNING 1) SELECT pg_sleep(0.002)::text AS slept FROM changed`);
+    inTransaction(t.app, ({ db }) =>
+      db.sql(`WITH changed AS (${statement} RETURNING 1) SELECT pg_sleep(0.002)::text AS slept FROM changed`),
+    );
   const at = (step: number) => new Date(Date.UTC(2026, 2, 1) + ((step * 7919) % 60) * 86_400_000);
   const rounds = async (work: (step: number) => Promise<unknown>, count = 40) => {
     for (let step = 0; step < count; step++) await work(step);

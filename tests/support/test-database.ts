@@ -23,7 +23,7 @@ const log = createLogger({ level: 'silent', format: 'json' });
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
 
 /** Address of a pooler of transactions in front of that server, through which the service under test reaches it (`scripts/test-pooler.mjs`). */
-const poolerUrl = process.env.TEST_POOLER_URL || null;
+export const poolerUrl = process.env.TEST_POOLER_URL || null;
 
 /** Connections of a pool; fewer in the project `service`, whose tests make few requests at once (vitest.config.ts). */
 const POOL_SIZE = Number(process.env.TEST_POOL_SIZE ?? 20);
