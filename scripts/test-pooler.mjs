@@ -1,10 +1,11 @@
 // npm run test:pooler -- [FILE…]: the projects service and race with the service behind a PgBouncer in transaction mode (spec 08 S3), which
 // it starts on a free port, from the package `pgbouncer`, and ends. Fixtures of the tests that need a session, as locks, stay direct.
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { rmSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../packages/measures/src/free-port.ts';
 import { ensureClientBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
 import { BEFORE_ANY_SQL, ON_A_DATABASE, testFilesOf } from './test-plan.mjs';
@@ -18,7 +19,10 @@ if (!serverUrl) throw new Error('no PostgreSQL server can be reached: set TEST_D
 const folder = await mkdtemp(join(tmpdir(), 'test-pooler-'));
 const port = await freePort();
 const pooler = await startPooler();
-process.on('exit', () => pooler.kill());
+process.on('exit', () => {
+  pooler.kill();
+  rmSync(folder, { recursive: true });
+});
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 const url = new URL(serverUrl);
@@ -30,8 +34,6 @@ const code = await run(
   [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', 'service', '--project', 'race', ...words],
   { env: { TEST_DATABASE_URL: serverUrl, TEST_POOLER_URL: url.href } },
 );
-pooler.removeAllListeners('exit').kill();
-await rm(folder, { recursive: true, force: true });
 process.exit(code);
 
 /** As in `scripts/scale/stand.sh`: a client that sends parameters of a session is refused. */
@@ -52,7 +54,7 @@ log_connections = 0
 log_disconnections = 0
 log_pooler_errors = 0
 `;
-  await writeFile(join(folder, 'pgbouncer.ini'), config, { mode: 0o644 });
+  await writeFile(join(folder, 'pgbouncer.ini'), config);
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const child = spawn('pgbouncer', [...asUser, join(folder, 'pgbouncer.ini')], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -69,15 +71,4 @@ log_pooler_errors = 0
     process.exit(ended || 1);
   });
   return child;
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port: free } = server.address();
-      server.close(() => resolve(free));
-    });
-  });
 }

@@ -32,6 +32,14 @@ export function sampleOf<T>(cases: readonly T[], nameOf: (one: T) => string, one
   return cases.filter((one) => chosen.has(one));
 }
 
+/**
+ * The least share of the cases tried for which something must be true, where it must be of `share` of all of them: less for a sample, by
+ * more than four times what chance makes of it.
+ */
+export function leastShare(share: number, tried: number, all: number): number {
+  return tried === all ? share : share - 1.5 / Math.sqrt(tried);
+}
+
 /** How much of something large a test makes. @param sample in `npm test`: the least that has all that `whole` shows */
 export function amountOf(whole: number, sample: number): number {
   return seed === undefined || isAll ? whole : sample;

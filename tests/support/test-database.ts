@@ -172,17 +172,21 @@ export async function freshDatabase(options: { poolSize?: number; copyOf?: strin
   const name = newName();
   const template = options.copyOf ? nameIn(options.copyOf) : `subscription_test_template_${key}`;
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${template}`, ...settingsOf(name));
-  const database = await openPostgres({
-    url: urlOf(name, poolerUrl ?? serverUrl),
+  const settings = {
     directUrl: poolerUrl && urlOf(name),
     poolSize: options.poolSize ?? POOL_SIZE,
     statementTimeoutMs: TEST_LIMITS.transactionMs,
     limits: TEST_LIMITS,
     migrationsFolder,
     log,
-  });
-  // As a start does: it stores the limits of the pooler's sessions.
-  if (poolerUrl) await database.migrate();
+  };
+  if (poolerUrl) {
+    // An earlier start has stored the limits of the sessions that the pooler opens.
+    const earlier = await openPostgres({ ...settings, url: urlOf(name) });
+    await earlier.migrate();
+    await earlier.close();
+  }
+  const database = await openPostgres({ ...settings, url: urlOf(name, poolerUrl ?? serverUrl) });
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= database.close());
   return {

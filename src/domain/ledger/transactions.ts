@@ -3,7 +3,7 @@ import type { Changes } from '../../core/changes.ts';
 import { DAY_MS } from '../../core/clock.ts';
 import { columns, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import { pageBounds } from '../../core/db/statement-values.ts';
+import { pageBounds, statementValues } from '../../core/db/statement-values.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { offsetOf } from '../../core/paging.ts';
 import { type CompletedSum, type TransactionRecord, UNCOUNTED_ROWS } from './types.ts';
@@ -137,9 +137,9 @@ function conditionsOf(filter: TransactionFilter, values: unknown[]): string {
 
 /** Newest first. */
 export async function listRows(db: Db, filter: TransactionFilter, limit: number, offset: number): Promise<TransactionRecord[]> {
-  const values: unknown[] = [];
+  const { values, add } = statementValues();
   const conditions = conditionsOf(filter, values);
-  const page = pageBounds((value) => `$${values.push(value)}`, limit, offset);
+  const page = pageBounds(add, limit, offset);
   return db.sql<TransactionRecord>(
     `SELECT ${TRANSACTION.of()} FROM transactions WHERE ${conditions} ORDER BY created_at DESC, id DESC
      LIMIT ${page.limit} OFFSET ${page.offset}`,

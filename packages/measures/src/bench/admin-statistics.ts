@@ -5,7 +5,7 @@ import { startWorker } from './child-process.ts';
 import { Cleanup } from './cleanup.ts';
 import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from './credentials.ts';
 import type { OutsideAnswer, OutsideOrder } from './outside-server.ts';
-import { createScratch, openKept, type ScratchDatabase } from './scratch-database.ts';
+import { openKept, type ScratchDatabase } from './scratch-database.ts';
 import { BENCH_PASSWORD } from './seed-data.ts';
 import { startService } from './service.ts';
 import { LatencyCounter, percentileMs } from './statistics.ts';
@@ -54,8 +54,7 @@ export async function measureAdminStatistics(
 ): Promise<AdminStatisticsResult[]> {
   const cleanup = new Cleanup();
   try {
-    const opened =
-      keep === null ? { database: await createScratch('postgres', serverUrl), isNew: true } : await openKept(serverUrl, keep);
+    const opened = await openKept(keep, 'postgres', serverUrl);
     const database = cleanup.add(opened.database, (scratch) => scratch.drop());
     const outside = cleanup.add(startWorker<OutsideOrder, OutsideAnswer>('outside-server.ts'), (worker) => worker.stop());
     const { panelUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });

@@ -6,7 +6,7 @@ import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from './credentials.ts'
 import type { LoadOrder, LoadResult } from './load-generator.ts';
 import type { DatabaseKind } from './options.ts';
 import type { OutsideAnswer, OutsideOrder } from './outside-server.ts';
-import { createScratch, openKept, type ScratchDatabase } from './scratch-database.ts';
+import { openKept, type ScratchDatabase } from './scratch-database.ts';
 import { BENCH_PASSWORD, BENCH_TARIFF, type SeedSize, seedStatements } from './seed-data.ts';
 import { type MeasuredService, startService } from './service.ts';
 
@@ -92,10 +92,7 @@ export async function prepareLab(options: LabOptions): Promise<LabData> {
   const { kind, serverUrl, size, databaseSettings, keep = null, isBehindProxy = false, progress } = options;
   const cleanup = new Cleanup();
   try {
-    const opened =
-      keep === null
-        ? { database: await createScratch(kind, serverUrl, databaseSettings), isNew: true }
-        : await openKept(serverUrl!, keep);
+    const opened = await openKept(keep, kind, serverUrl, databaseSettings);
     const database = cleanup.add(opened.database, (scratch) => scratch.drop());
     const outside = cleanup.add(startWorker<OutsideOrder, OutsideAnswer>('outside-server.ts'), (worker) => worker.stop());
     const { panelUrl, receiverUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });

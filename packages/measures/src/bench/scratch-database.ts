@@ -63,8 +63,18 @@ export function createScratch(
   return createOnServer(serverUrl, null, settings);
 }
 
-/** A database that the run does not drop, for the next run with the same name. @param name a plain identifier */
-export async function openKept(serverUrl: string, name: string): Promise<{ database: ScratchDatabase; isNew: boolean }> {
+/**
+ * A database that the run does not drop, for the next run with the same name; without a name a scratch one.
+ * @param name a plain identifier of a database on the server
+ */
+export async function openKept(
+  name: string | null,
+  kind: DatabaseKind,
+  serverUrl: string | null,
+  settings: Record<string, string> = {},
+): Promise<{ database: ScratchDatabase; isNew: boolean }> {
+  if (name === null) return { database: await createScratch(kind, serverUrl, settings), isNew: true };
+  if (serverUrl === null) throw new Error('no PostgreSQL server');
   const [known] = await onServer(serverUrl, `SELECT 1 FROM pg_database WHERE datname = '${name}'`);
   if (!known) await onServer(serverUrl, `CREATE DATABASE ${name}`);
   const database = await connectTo(serverUrl, name, {});
