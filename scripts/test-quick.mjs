@@ -9,8 +9,12 @@ import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } fro
 import { reachableServer } from './reachable-server.mjs';
 import { ON_A_DATABASE } from './test-plan.mjs';
 
-/** Of the whole round. The last files begin when they can be expected to end in time, by what the first ones took on this machine. */
+/** Of the whole round. */
 const LIMIT_S = 110;
+/** Further files run in rounds that can be expected to need this share of the time left, by what the round before took: files differ. */
+const SHARE_OF_REST = 0.6;
+/** A round that begins with less time left would mostly start its processes. */
+const SHORTEST_ROUND_S = 15;
 /** Files that run however long they take; of the others, `service` has what time is left. */
 const FIRST = { service: 8, race: 3, isolated: 2 };
 /** Rules that every module uses. */
@@ -53,14 +57,18 @@ const codes = [];
 if (changed.length === 0 || unit.length > 0) codes.push(await vitest('unit', changed.length === 0 ? [] : nearest(unit)));
 if (isolated.length > 0) codes.push(await vitest('isolated', nearest(isolated, 0, FIRST.isolated)));
 if (serverUrl && race.length > 0) codes.push(await vitest('race', nearest(race, 0, FIRST.race)));
-const before = seconds();
-const first = [...new Set([...ALWAYS, ...nearest(service, 0, FIRST.service)])];
-codes.push(await vitest('service', first));
-const more = Math.max(0, Math.floor(((LIMIT_S - seconds()) * first.length) / (seconds() - before)));
-const further = nearest(service, FIRST.service, FIRST.service + more).filter((path) => !first.includes(path));
-if (further.length > 0) codes.push(await vitest('service', further));
+let round = [...new Set([...ALWAYS, ...nearest(service, 0, FIRST.service)])];
+let next = FIRST.service;
+do {
+  const before = seconds();
+  codes.push(await vitest('service', round));
+  const rest = LIMIT_S - seconds();
+  const more = rest < SHORTEST_ROUND_S ? 0 : Math.floor((SHARE_OF_REST * rest * round.length) / (seconds() - before));
+  round = nearest(service, next, next + more).filter((path) => !ALWAYS.includes(path));
+  next += more;
+} while (round.length > 0);
 
-const ran = { service: FIRST.service + more, race: FIRST.race, isolated: FIRST.isolated };
+const ran = { service: next, race: FIRST.race, isolated: FIRST.isolated };
 const left = Object.entries({ service, race, isolated }).flatMap(([project, found]) => found.slice(ran[project])).length;
 if (left > 0)
   console.log(`Left to npm test, since more files lie between them and the change: ${left} files (--list shows them).`);
