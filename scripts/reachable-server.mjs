@@ -1,4 +1,8 @@
 import { createConnection } from 'node:net';
+import { FEW_CONNECTIONS } from './test-plan.mjs';
+
+/** Of a server where each round may have all its workers; two of races have used 65. */
+const CONNECTIONS_OF_MANY_WORKERS = 90;
 
 /** Address of a PostgreSQL server that tests may use: TEST_DATABASE_URL, else 127.0.0.1:5432. @returns null where no connection is possible */
 export async function reachableServer() {
@@ -24,5 +28,26 @@ export async function reachableServer() {
     return null;
   } finally {
     await client.end().catch(() => undefined);
+  }
+}
+
+/** @returns as environment: how many workers of each project the connections that nobody uses are enough for */
+export async function workersOn(url) {
+  const isMany = (await freeConnections(url)) >= CONNECTIONS_OF_MANY_WORKERS;
+  return isMany ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
+}
+
+/** Connections of a server that nobody uses. */
+export async function freeConnections(url) {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      `SELECT current_setting('max_connections')::int - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,
+    );
+    return rows[0].free;
+  } finally {
+    await client.end();
   }
 }

@@ -8,8 +8,8 @@ import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
-import { reachableServer } from './reachable-server.mjs';
-import { BEFORE_ANY_SQL, FEW_CONNECTIONS, ON_A_DATABASE, testFilesOf } from './test-plan.mjs';
+import { freeConnections, reachableServer, workersOn } from './reachable-server.mjs';
+import { BEFORE_ANY_SQL, ON_A_DATABASE, testFilesOf } from './test-plan.mjs';
 
 const given = Object.fromEntries(process.argv.slice(2).map((word) => word.replace(/^--/, '').split('=')));
 const minutes = Number(given.minutes ?? 60);
@@ -52,6 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 const release = given.free === undefined || !serverUrl ? async () => undefined : await leaveFree(serverUrl, Number(given.free));
+const workers = serverUrl ? await workersOn(serverUrl) : {};
 
 const failures = new Map();
 let rounds = 0;
@@ -82,8 +83,7 @@ async function round({ project, url, files }) {
     TEST_SHUFFLE_FILES: '1',
     TEST_DATABASE_URL: url,
     FAILURE_LIST: list,
-    // Two workers of races use 65 connections.
-    ...(given.free === undefined ? { RACE_WORKERS: '2' } : FEW_CONNECTIONS),
+    ...workers,
   };
   const reporters = ['--reporter=dot', `--reporter=${join(root, 'scripts', 'failure-list.mjs')}`];
   console.log(
@@ -127,10 +127,8 @@ async function leaveFree(url, free) {
     await client.connect();
     return client;
   };
-  const taken = [await open()];
-  const { rows } = await taken[0].query(
-    `SELECT current_setting('max_connections')::int - (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS free`,
-  );
-  while (taken.length <= rows[0].free - free) taken.push(await open());
+  const all = await freeConnections(url);
+  const taken = [];
+  while (taken.length <= all - free) taken.push(await open());
   return () => Promise.all(taken.map((client) => client.end()));
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { recordChanges } from './changed-coverage.mjs';
 import { changedFiles, touchedTests } from './changed-tests.mjs';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
-import { reachableServer } from './reachable-server.mjs';
+import { reachableServer, workersOn } from './reachable-server.mjs';
 import { ON_A_DATABASE } from './test-plan.mjs';
 
 /** Of the whole round. */
@@ -44,10 +44,11 @@ await ensureBuilt();
 // The nearest cases of the large matrices are those of a sample.
 process.env.MATRIX_SEED ??= String(process.pid);
 const serverUrl = await reachableServer();
+const workers = serverUrl ? await workersOn(serverUrl) : {};
 const recording = recordChanges();
 const vitest = (project, files) =>
   run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', project, ...files], {
-    env: { TEST_DATABASE_URL: serverUrl ?? '', ...recording.environment },
+    env: { TEST_DATABASE_URL: serverUrl ?? '', ...workers, ...recording.environment },
   });
 const nearest = (found, from, to) => found.slice(from, to).map(({ path }) => path);
 

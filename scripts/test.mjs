@@ -10,10 +10,9 @@ import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ensureBuilt, ensureClientBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
-import { reachableServer } from './reachable-server.mjs';
+import { reachableServer, workersOn } from './reachable-server.mjs';
 import {
   BEFORE_ANY_SQL,
-  FEW_CONNECTIONS,
   filesForBothDatabases,
   filesLeftOut,
   filesOfProcesses,
@@ -25,9 +24,6 @@ import {
 await ensureInstalled();
 await ensureGenerated();
 await ensureBuilt();
-
-/** Of a server where each round may have all its workers; two of races have used 65. */
-const CONNECTIONS_OF_MANY_WORKERS = 90;
 
 const isWhole = process.argv.includes('--all');
 const isEverything = process.argv.includes('--every');
@@ -72,9 +68,7 @@ const startedAt = performance.now();
 console.log(`Samples of this run: MATRIX_SEED=${seed}${isWhole ? '' : ' (npm run test:all tries every case)'}`);
 if (isWhole && leftOut.length > 0)
   console.log(`Left out this time (npm run test:all -- --every runs them): ${leftOut.join(', ')}`);
-const hasManyConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_MANY_WORKERS;
-const workers = hasManyConnections ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
-const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...workers };
+const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...(serverUrl ? await workersOn(serverUrl) : {}) };
 
 // One after another: each keeps two cores busy by itself, and beside each other they take longer (docs/testing.md).
 await round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {});
@@ -120,19 +114,4 @@ async function embeddedRound() {
   const { differing, sample } = filesForBothDatabases(seed, { isWhole });
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
   return round(name, ['--project', 'service', ...without([...differing, ...sample])], env);
-}
-
-/** Connections of a server that nobody uses. */
-async function freeConnections(url) {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query(
-      `SELECT current_setting('max_connections')::int - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,
-    );
-    return rows[0].free;
-  } finally {
-    await client.end();
-  }
 }

@@ -69,14 +69,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 async function web<T>(path: string, body?: unknown): Promise<T> {
-  const key = (await readFile(environment.API_KEY_FILE!, 'utf8')).trim();
-  const method = body === undefined ? 'GET' : 'POST';
-  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-  const response = await fetch(`${service.url}${path}`, {
-    method,
-    headers,
-    body: body === undefined ? null : JSON.stringify(body),
-  });
+  const response = await send(body === undefined ? 'GET' : 'POST', path, body);
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as T;
 }
@@ -390,12 +383,12 @@ async function joinsGroup(chat: SandboxChat, percent: number): Promise<void> {
 const setting = (key: string, value: unknown) => change('PUT', `/settings/${key}`, { value });
 
 async function change(method: string, path: string, body?: unknown): Promise<void> {
+  const response = await send(method, path, body);
+  expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true);
+}
+
+async function send(method: string, path: string, body: unknown): Promise<Response> {
   const key = (await readFile(environment.API_KEY_FILE!, 'utf8')).trim();
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
-  const response = await fetch(`${service.url}${path}`, {
-    method,
-    headers,
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  expect(response.ok, `${method} ${path}: ${response.status}`).toBe(true);
+  return fetch(`${service.url}${path}`, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
 }
