@@ -39,7 +39,7 @@ beforeEach(async () => {
   t = await testApp();
   provider = new ScriptedProvider();
   app = await withProvider(t.app, provider);
-  // The job reads all purchases.
+  // The job reads all purchases, ten at a time.
   await app.db.sql('DELETE FROM guest_purchases');
 });
 
