@@ -23,8 +23,8 @@ import { type RightRequest, rightRequest, sendUnlimited, wholeRequest } from './
 const operations = operationsOf(documentOfService as never);
 const named = operations.map((operation, index) => [`${operation.method} ${operation.path}`, operation, index] as const);
 
-/** Words of no product, so that none of them can be in an answer by itself. */
-const WORD_OF: Record<string, string> = { messenger: 'acme', vpnpanel: 'panelco' };
+/** Words of no product, and so long that random text does not contain them: none can be in an answer or a row by itself. */
+const WORD_OF: Record<string, string> = { messenger: 'acmetalk', vpnpanel: 'panelcorp' };
 const OUR_WORD = /messenger|vpnpanel/gi;
 
 interface Side {
@@ -62,7 +62,7 @@ async function openSide(clock: TestClock): Promise<Side> {
   const database = await freshDatabase();
   const environment = {
     YOOKASSA_RECURRENT_ENABLED: 'true',
-    INTERFACE_WORDS: 'acme=messenger,panelco=vpnpanel',
+    INTERFACE_WORDS: 'acmetalk=messenger,panelcorp=vpnpanel',
     ...WITH_BAN_SYSTEM,
   };
   const { sandbox, made: t } = await withOtherSandbox(undefined, () => testApp({ environment, database, clock }));
@@ -189,7 +189,7 @@ async function storedInClientWords({ app }: TestApp): Promise<string[]> {
     "SELECT quote_ident(table_name) AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
   );
   const searches = tables.map(
-    ({ name }) => `(SELECT '${name}: ' || r::text AS row FROM ${name} r WHERE r::text ~* 'acme|panelco' LIMIT 3)`,
+    ({ name }) => `(SELECT '${name}: ' || r::text AS row FROM ${name} r WHERE r::text ~* 'acmetalk|panelcorp' LIMIT 3)`,
   );
   return (await sql<{ row: string }>(searches.join(' UNION ALL '))).map(({ row }) => row);
 }

@@ -1,5 +1,5 @@
 /** A replicated PostgreSQL that a script starts, disturbs and stops (its commands: start, status, stop and the faults). */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,6 +49,7 @@ export async function openStand(script: string, folder: string | null, env: Reco
     return output;
   };
   const close = undoAtEnd(async () => {
+    await endScripts();
     if (!wasRunning) await command('stop');
     if (folder === null) await rm(where, { recursive: true, force: true });
   });
@@ -78,12 +79,23 @@ async function recover(path: string, where: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
+const running = new Set<ChildProcess>();
+
+/** What an interrupted drill has begun: a script that starts processes would go on with it after the stop. */
+async function endScripts(): Promise<void> {
+  const ends = [...running].map((child) => once(child, 'exit'));
+  for (const child of running) child.kill('SIGTERM');
+  await Promise.all(ends);
+}
+
 async function runScript(
   path: string,
   args: string[],
   env: Record<string, string> = {},
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn('bash', [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
