@@ -72,18 +72,18 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       // The answer does not wait for the row, as in the service.
       query(AUDIT_READ, [Number(url.pathname.split('/')[2]), new Date()]).catch(exitWith);
       const [counts] = await query<{ listed: number }>(sql.countByStatus, [null]);
-      const rows = await query<ListedRow>(sql.usersForAdmin, [50, 0]);
+      const rows = await query<ListedRow>(sql.usersForAdmin);
       return JSON.stringify({ users: rows.map(toListedJson), total: counts!.listed, offset: 0, limit: 50 });
     },
     'POST /login': async (request) => signIn(query, sql, JSON.parse(await textOf(request))),
     'GET /users': async () => {
       const [counts] = await query<{ listed: number }>(sql.countUsers, []);
-      const rows = await query<UserRow>(sql.newestUsers, [50, 0]);
+      const rows = await query<UserRow>(sql.newestUsers);
       return JSON.stringify({ items: rows.map(toUserJson), total: counts!.listed, limit: 50, offset: 0 });
     },
     'GET /transactions': async () => {
       const [rows, [counts]] = await Promise.all([
-        query<TransactionRow>(sql.newestTransactions, [50, 0]),
+        query<TransactionRow>(sql.newestTransactions),
         query<{ total: number }>(sql.countTransactions, []),
       ]);
       return JSON.stringify({ items: rows.map(toTransactionJson), total: counts!.total, limit: 50, offset: 0 });
@@ -142,7 +142,20 @@ async function signIn(query: BareQuery, sql: RecordedSql, { email, password }: {
   const [access, refresh] = [bareToken(user!.id, 'access'), bareToken(user!.id, 'refresh')];
   const refreshHash = createHash('sha256').update(refresh).digest('hex');
   const expiresAt = new Date(now.getTime() + 7 * 86_400_000);
-  await query(sql.insertSession, [user!.id, refreshHash, randomUUID(), null, expiresAt, now, null]);
+  const [stored] = await query(sql.insertSession, [
+    user!.id,
+    refreshHash,
+    randomUUID(),
+    null,
+    expiresAt,
+    now,
+    null,
+    null,
+    false,
+    true,
+    null,
+  ]);
+  if (!stored) throw new Error('no session was stored');
   const [row] = await query<AccountRow>(sql.userById, [user!.id]);
   const tokens = { access_token: access, refresh_token: refresh, token_type: 'bearer', expires_in: 900 };
   return JSON.stringify({ ...tokens, user: toAccountJson(row!) });

@@ -26,9 +26,9 @@ export interface RecordedSql {
   /** `$1` id. */
   userById: string;
   countUsers: string;
-  /** `$1` limit, `$2` offset. */
+  /** The first 50. */
   newestUsers: string;
-  /** `$1` limit, `$2` offset. */
+  /** The first 50. */
   newestTransactions: string;
   countTransactions: string;
   /** `$1` user, `$2` limit, `$3` offset. */
@@ -37,11 +37,14 @@ export interface RecordedSql {
   countTransactionsOfUser: string;
   /** `$1` e-mail. */
   passwordUser: string;
-  /** `$1` user, `$2` hash of the refresh token, `$3` family, `$4` device, `$5` end, `$6` now, `$7` hash of the password. */
+  /**
+   * `$1` user, `$2` hash of the refresh token, `$3` family, `$4` device, `$5` end, `$6` now, `$7` hash of the password, `$8` when it was proved,
+   * `$9` whether by a second factor, `$10` whether sessions may have been ended meanwhile, `$11` when they were ended.
+   */
   insertSession: string;
   /** `$1` status or null. */
   countByStatus: string;
-  /** `$1` limit, `$2` offset. */
+  /** The first 50. */
   usersForAdmin: string;
 }
 

@@ -18,6 +18,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     isInterrupted = true;
     console.error('  interrupted: cleaning up');
+    // Connections that nobody waits for end with their databases, too.
+    process.on('uncaughtException', () => undefined);
     void undoNow().then(() => process.exit(130));
   });
 }
