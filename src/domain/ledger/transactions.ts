@@ -154,7 +154,7 @@ const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE i
 const UNCOUNTED_END = `least((SELECT max(id) FROM transactions), ${THROUGH} + ${UNCOUNTED_ROWS})`;
 
 /** Counts row by row. */
-export async function countDirectly(db: Db, filter: TransactionFilter): Promise<number> {
+async function countDirectly(db: Db, filter: TransactionFilter): Promise<number> {
   const values: unknown[] = [];
   const conditions = conditionsOf(filter, values);
   const [row] = await db.sql<{ total: number }>(`SELECT count(*) AS total FROM transactions WHERE ${conditions}`, values);

@@ -72,18 +72,18 @@ async function routes(query: BareQuery, callbackSecret: string): Promise<Record<
       // The answer does not wait for the row, as in the service.
       query(AUDIT_READ, [Number(url.pathname.split('/')[2]), new Date()]).catch(exitWith);
       const [counts] = await query<{ listed: number }>(sql.countByStatus, [null]);
-      const rows = await query<ListedRow>(sql.usersForAdmin);
+      const rows = await query<ListedRow>(sql.usersForAdmin, []);
       return JSON.stringify({ users: rows.map(toListedJson), total: counts!.listed, offset: 0, limit: 50 });
     },
     'POST /login': async (request) => signIn(query, sql, JSON.parse(await textOf(request))),
     'GET /users': async () => {
       const [counts] = await query<{ listed: number }>(sql.countUsers, []);
-      const rows = await query<UserRow>(sql.newestUsers);
+      const rows = await query<UserRow>(sql.newestUsers, []);
       return JSON.stringify({ items: rows.map(toUserJson), total: counts!.listed, limit: 50, offset: 0 });
     },
     'GET /transactions': async () => {
       const [rows, [counts]] = await Promise.all([
-        query<TransactionRow>(sql.newestTransactions),
+        query<TransactionRow>(sql.newestTransactions, []),
         query<{ total: number }>(sql.countTransactions, []),
       ]);
       return JSON.stringify({ items: rows.map(toTransactionJson), total: counts!.total, limit: 50, offset: 0 });

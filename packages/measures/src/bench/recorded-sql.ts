@@ -2,7 +2,7 @@
 import type { Db } from '../../../../src/core/db/db.ts';
 import { findById, findPasswordUser } from '../../../../src/domain/identity/repo.ts';
 import { insertSession } from '../../../../src/domain/identity/sessions/sessions.ts';
-import { countByDay, countDirectly, listRows } from '../../../../src/domain/ledger/transactions.ts';
+import { countByDay, listRows } from '../../../../src/domain/ledger/transactions.ts';
 import { findViewByEitherId } from '../../../../src/domain/users/account/view-repo.ts';
 import { countUsers, listNewest } from '../../../../src/domain/users/list/repo.ts';
 import { countByStatus, listInOrder } from '../../../../src/domain/users/list/sorted-repo.ts';
@@ -31,10 +31,6 @@ export interface RecordedSql {
   /** The first 50. */
   newestTransactions: string;
   countTransactions: string;
-  /** `$1` user, `$2` limit, `$3` offset. */
-  transactionsOfUser: string;
-  /** `$1` user. */
-  countTransactionsOfUser: string;
   /** `$1` e-mail. */
   passwordUser: string;
   /**
@@ -58,7 +54,6 @@ export async function recordSql(): Promise<RecordedSql> {
     newestUsers: await textOf((db) => listNewest(db, everyone, { limit: 50, offset: 0 }, 1_000_000, now)),
     newestTransactions: await textOf((db) => listRows(db, {}, 50, 0)),
     countTransactions: await textOf((db) => countByDay(db, {}, { from: null, to: null })),
-    transactionsOfUser: await textOf((db) => listRows(db, { userId: 1 }, 50, 0)),
     passwordUser: await textOf((db) => findPasswordUser(db, 'a@b.org')),
     insertSession: await textOf((db) =>
       insertSession(db, {
@@ -74,6 +69,5 @@ export async function recordSql(): Promise<RecordedSql> {
     ),
     countByStatus: await textOf((db) => countByStatus(db, null)),
     usersForAdmin: await textOf((db) => listInOrder(db, 'created_at', null, { limit: 50, offset: 0 }, 1_000_000, now)),
-    countTransactionsOfUser: await textOf((db) => countDirectly(db, { userId: 1 })),
   };
 }
