@@ -1,8 +1,4 @@
 import { createConnection } from 'node:net';
-import { FEW_CONNECTIONS } from './test-plan.mjs';
-
-/** Of a server where each round may have all its workers; two of races have used 65. */
-const CONNECTIONS_OF_MANY_WORKERS = 90;
 
 /** Address of a PostgreSQL server that tests may use: TEST_DATABASE_URL, else 127.0.0.1:5432. @returns null where no connection is possible */
 export async function reachableServer() {
@@ -29,12 +25,6 @@ export async function reachableServer() {
   } finally {
     await client.end().catch(() => undefined);
   }
-}
-
-/** @returns as environment: how many workers of each project the connections that nobody uses are enough for */
-export async function workersOn(url) {
-  const isMany = (await freeConnections(url)) >= CONNECTIONS_OF_MANY_WORKERS;
-  return isMany ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
 }
 
 /** Connections of a server that nobody uses. */

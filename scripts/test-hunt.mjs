@@ -8,8 +8,8 @@ import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
-import { freeConnections, reachableServer, workersOn } from './reachable-server.mjs';
-import { BEFORE_ANY_SQL, ON_A_DATABASE, testFilesOf } from './test-plan.mjs';
+import { freeConnections, reachableServer } from './reachable-server.mjs';
+import { BEFORE_ANY_SQL, ON_A_DATABASE, testFilesOf, workersOn } from './test-plan.mjs';
 
 const given = Object.fromEntries(process.argv.slice(2).map((word) => word.replace(/^--/, '').split('=')));
 const minutes = Number(given.minutes ?? 60);
@@ -52,7 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 const release = given.free === undefined || !serverUrl ? async () => undefined : await leaveFree(serverUrl, Number(given.free));
-const workers = serverUrl ? await workersOn(serverUrl) : {};
+const workers = await workersOn(serverUrl);
 
 const failures = new Map();
 let rounds = 0;

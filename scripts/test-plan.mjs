@@ -3,9 +3,20 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './prepare.mjs';
+import { freeConnections } from './reachable-server.mjs';
 
 /** Where 20 connections are free: the workers of each project, and how many a tested process may use. */
-export const FEW_CONNECTIONS = { SERVICE_WORKERS: '2', RACE_WORKERS: '1', SYSTEM_WORKERS: '1', SERVICE_POOL_SIZE: '5' };
+const FEW_CONNECTIONS = { SERVICE_WORKERS: '2', RACE_WORKERS: '1', SYSTEM_WORKERS: '1', SERVICE_POOL_SIZE: '5' };
+
+/** Of a server where each round may have all its workers; two of races have used 65. */
+const CONNECTIONS_OF_MANY_WORKERS = 90;
+
+/** @returns as environment: the workers for which the free connections of this server are enough; without a server nothing */
+export async function workersOn(url) {
+  if (!url) return {};
+  const isMany = (await freeConnections(url)) >= CONNECTIONS_OF_MANY_WORKERS;
+  return isMany ? { SERVICE_WORKERS: '3', RACE_WORKERS: '2' } : FEW_CONNECTIONS;
+}
 
 /** Folders of the tests that send SQL. */
 export const ON_A_DATABASE = ['tests/domain/', 'tests/api/', 'tests/contract/', 'tests/realtime/'];

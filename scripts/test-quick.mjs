@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { recordChanges } from './changed-coverage.mjs';
 import { changedFiles, touchedTests } from './changed-tests.mjs';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
-import { reachableServer, workersOn } from './reachable-server.mjs';
-import { ON_A_DATABASE } from './test-plan.mjs';
+import { reachableServer } from './reachable-server.mjs';
+import { ON_A_DATABASE, workersOn } from './test-plan.mjs';
 
 /** Of the whole round. */
 const LIMIT_S = 110;
@@ -44,7 +44,7 @@ await ensureBuilt();
 // The nearest cases of the large matrices are those of a sample.
 process.env.MATRIX_SEED ??= String(process.pid);
 const serverUrl = await reachableServer();
-const workers = serverUrl ? await workersOn(serverUrl) : {};
+const workers = await workersOn(serverUrl);
 const recording = recordChanges();
 const vitest = (project, files) =>
   run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', project, ...files], {

@@ -10,7 +10,7 @@ import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ensureBuilt, ensureClientBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
-import { reachableServer, workersOn } from './reachable-server.mjs';
+import { reachableServer } from './reachable-server.mjs';
 import {
   BEFORE_ANY_SQL,
   filesForBothDatabases,
@@ -19,6 +19,7 @@ import {
   filesOfRaces,
   ON_A_DATABASE,
   testFilesOf,
+  workersOn,
 } from './test-plan.mjs';
 
 await ensureInstalled();
@@ -68,7 +69,7 @@ const startedAt = performance.now();
 console.log(`Samples of this run: MATRIX_SEED=${seed}${isWhole ? '' : ' (npm run test:all tries every case)'}`);
 if (isWhole && leftOut.length > 0)
   console.log(`Left out this time (npm run test:all -- --every runs them): ${leftOut.join(', ')}`);
-const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...(serverUrl ? await workersOn(serverUrl) : {}) };
+const onServer = { TEST_DATABASE_URL: serverUrl ?? '', ...(await workersOn(serverUrl)) };
 
 // One after another: each keeps two cores busy by itself, and beside each other they take longer (docs/testing.md).
 await round('unit, isolated', ['--project', 'unit', '--project', 'isolated'], {});
